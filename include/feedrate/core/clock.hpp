@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time enters the library through the concept Clock; tests use FakeClock and never sleep.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <ctime>
+
+namespace feedrate {
+
+/// Anything that tells a monotonic time in seconds from an arbitrary start.
+template <class C>
+concept Clock = requires(const C& clock) {
+  { clock.now_s() } -> std::convertible_to<double>;
+};
+
+/// The machine's monotonic clock.
+struct SteadyClock {
+  double now_s() const noexcept {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  }
+};
+
+/// A clock that stands still until it is told to move.
+class FakeClock {
+ public:
+  double now_s() const noexcept { return now_s_; }
+  void advance_s(double seconds) noexcept { now_s_ += seconds; }
+
+ private:
+  double now_s_ = 0;
+};
+
+/// CPU seconds that all threads of this process have used so far.
+inline double process_cpu_s() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+}  // namespace feedrate

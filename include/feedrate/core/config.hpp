@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A config: one point of the space that the tuner searches. Its axes are enumerated here, once.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace feedrate {
+
+/// The number format of a training step's operands; products are accumulated in fp32.
+enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16 };
+
+inline constexpr std::array<std::string_view, 4> precision_names = {"fp32", "tf32", "fp16",
+                                                                    "bf16"};
+
+constexpr std::string_view name_of(Precision precision) noexcept {
+  return precision_names[static_cast<std::size_t>(precision)];
+}
+
+/// What changing an axis changes beside the speed. A recommendation is made per tier.
+enum class Tier : std::uint8_t {
+  safe,      ///< nothing in the mathematics
+  numerics,  ///< rounding
+  training,  ///< convergence
+};
+
+inline constexpr std::array<std::string_view, 3> tier_names = {"safe", "numerics", "training"};
+
+/// How to feed and run a training step. The defaults are what frameworks do when told nothing.
+struct Config {
+  int workers = 0;                        ///< threads that fill batches; 0: the caller fills them
+  int prefetch = 1;                       ///< batches kept ready ahead of the one in use
+  bool pinned = false;                    ///< batches in page-locked memory
+  int step_threads = 1;                   ///< threads of the step; on the cpu device only
+  Precision precision = Precision::fp32;  ///< number format of the step
+  int batch = 32;                         ///< samples per step
+
+  bool operator==(const Config&) const = default;
+};
+
+/// One axis of the space: its name in flags and JSON, its tier, and its field.
+template <class T>
+struct Axis {
+  std::string_view name;
+  Tier tier;
+  T Config::* field;
+};
+
+/// Calls `visit(axis)` for each axis, in the order in which people read them.
+template <class Visit>
+constexpr void for_each_axis(Visit&& visit) {
+  visit(Axis<int>{"workers", Tier::safe, &Config::workers});
+  visit(Axis<int>{"prefetch", Tier::safe, &Config::prefetch});
+  visit(Axis<bool>{"pinned", Tier::safe, &Config::pinned});
+  visit(Axis<int>{"step_threads", Tier::safe, &Config::step_threads});
+  visit(Axis<Precision>{"precision", Tier::numerics, &Config::precision});
+  visit(Axis<int>{"batch", Tier::training, &Config::batch});
+}
+
+}  // namespace feedrate

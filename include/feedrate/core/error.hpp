@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Errors: one sentence that says what happened, where, and what to do, plus whose fault it is.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace feedrate {
+
+/// Whose fault an error is; the command maps each to an exit code.
+enum class Fault {
+  usage,        ///< the caller asked for something that makes no sense (exit 2)
+  data,         ///< the dataset is missing, unreadable or malformed (exit 4)
+  device,       ///< the device is missing or failed (exit 5)
+  trials,       ///< every trial failed (exit 6)
+  interrupted,  ///< the user stopped the run (exit 130)
+  internal,     ///< anything else (exit 1)
+};
+
+/// The one exception type of the library. `what()` is a full sentence for people.
+class Error : public std::runtime_error {
+ public:
+  Error(Fault fault, const std::string& sentence) : std::runtime_error(sentence), fault_(fault) {}
+
+  Fault fault() const noexcept { return fault_; }
+
+ private:
+  Fault fault_;
+};
+
+}  // namespace feedrate

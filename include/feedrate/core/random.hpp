@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counter-based random numbers: the same key gives the same numbers on any thread, in any order.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace feedrate {
+
+/// Philox4x32-10: a bijection of 128-bit counters under a 64-bit key.
+/// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
+inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                           std::array<std::uint32_t, 2> key) noexcept {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0],
+               static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1],
+               static_cast<std::uint32_t>(a)};
+    key = {key[0] + 0x9E3779B9u, key[1] + 0xBB67AE85u};
+  }
+  return counter;
+}
+
+/// The random numbers of one sample in one epoch, a function of (seed, epoch, sample) alone.
+class Random {
+ public:
+  Random(std::uint64_t seed, std::uint64_t epoch, std::uint64_t sample) noexcept
+      : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
+        counter_{0, static_cast<std::uint32_t>(epoch), static_cast<std::uint32_t>(sample),
+                 static_cast<std::uint32_t>(sample >> 32)} {}
+
+  /// 32 uniform bits.
+  std::uint32_t next() noexcept {
+    if (used_ == block_.size()) refill();
+    return block_[used_++];
+  }
+
+  /// Uniform in [0, 1), 24 bits of resolution.
+  float uniform() noexcept { return static_cast<float>(next() >> 8) * 0x1p-24f; }
+
+  /// Uniform in [low, high).
+  float uniform(float low, float high) noexcept { return low + (high - low) * uniform(); }
+
+  /// Uniform in {0, ..., n - 1}; the bias is below n / 2^32. n must be positive.
+  std::uint32_t below(std::uint32_t n) noexcept {
+    return static_cast<std::uint32_t>((std::uint64_t{next()} * n) >> 32);
+  }
+
+ private:
+  void refill() noexcept {
+    block_ = philox(counter_, key_);
+    ++counter_[0];
+    used_ = 0;
+  }
+
+  std::array<std::uint32_t, 2> key_;
+  std::array<std::uint32_t, 4> counter_;
+  std::array<std::uint32_t, 4> block_{};
+  std::size_t used_ = 4;
+};
+
+}  // namespace feedrate

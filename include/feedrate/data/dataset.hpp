@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A dataset: random access to samples of named fields, each written in place into a batch.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/core/random.hpp"
+#include "feedrate/core/tensor.hpp"
+
+namespace feedrate {
+
+/// One named part of a sample, such as "image" or "label".
+struct Field {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;             ///< of one sample; {} for a scalar
+  bool ragged = false;     ///< shape[0] is a maximum; the true length is kept beside the data
+
+  std::size_t bytes() const noexcept { return shape.elements() * bytes_of(dtype); }
+
+  bool operator==(const Field&) const = default;
+};
+
+/// The fields of every sample of a dataset.
+using Layout = std::vector<Field>;
+
+/// Index of the field called `name`; throws Error(usage) naming the fields there are.
+inline std::size_t field_index(const Layout& layout, std::string_view name) {
+  std::string known;
+  for (std::size_t f = 0; f < layout.size(); ++f) {
+    if (layout[f].name == name) return f;
+    known += (f ? ", " : "") + layout[f].name;
+  }
+  throw Error(Fault::usage, "There is no field '" + std::string(name) + "'; the fields are: " +
+                                known + ".");
+}
+
+/// The place of one sample in a batch. `load` writes every field of it.
+class Sample {
+ public:
+  /// `places[f]` is where field f goes; `lengths[f]` receives the length of a ragged field.
+  Sample(const Layout& layout, std::span<std::byte* const> places,
+         std::span<std::int32_t* const> lengths) noexcept
+      : layout_(&layout), places_(places), lengths_(lengths) {}
+
+  /// The elements of field `f`; throws Error(usage) when T is not the field's type.
+  template <class T>
+  std::span<T> get(std::size_t f) const {
+    const Field& field = layout_->at(f);
+    return TensorView{places_[f], field.dtype, field.shape}.as<T>();
+  }
+
+  template <class T>
+  std::span<T> get(std::string_view name) const {
+    return get<T>(field_index(*layout_, name));
+  }
+
+  /// The one element of a scalar field, such as a label.
+  template <class T>
+  T& scalar(std::string_view name) const {
+    return get<T>(name)[0];
+  }
+
+  /// Says how many of the shape[0] rows of a ragged field this sample has.
+  void set_length(std::string_view name, std::size_t length) const {
+    const std::size_t f = field_index(*layout_, name);
+    const Field& field = (*layout_)[f];
+    if (!field.ragged || length > field.shape[0]) {
+      throw Error(Fault::usage, "Field '" + field.name + "' can't have the length " +
+                                    std::to_string(length) + ": it is " +
+                                    (field.ragged ? "longer than its maximum." : "not ragged."));
+    }
+    *lengths_[f] = static_cast<std::int32_t>(length);
+  }
+
+ private:
+  const Layout* layout_;
+  std::span<std::byte* const> places_;
+  std::span<std::int32_t* const> lengths_;
+};
+
+/// Random access to samples.
+///
+/// `load(i, sample, random)` writes sample i, 0 <= i < size(), into `sample`. It is called from
+/// many threads at once, must be deterministic but for `random`, and reports a bad sample by
+/// throwing. `random` is keyed by (seed, epoch, i).
+template <class D>
+concept Dataset = requires(const D& dataset, std::size_t i, const Sample& sample, Random& random) {
+  { dataset.size() } -> std::convertible_to<std::size_t>;
+  { dataset.layout() } -> std::convertible_to<Layout>;
+  dataset.load(i, sample, random);
+};
+
+/// A dataset that can say what its samples are called, for messages: a path, a row number.
+template <class D>
+concept Named = requires(const D& dataset, std::size_t i) {
+  { dataset.name(i) } -> std::convertible_to<std::string>;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A step: one forward pass, loss, backward pass and update, whatever device it runs on.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "feedrate/core/tensor.hpp"
+
+namespace feedrate {
+
+/// A training step whose types are erased: one virtual call per batch.
+class AnyStep {
+ public:
+  AnyStep() = default;
+  AnyStep(const AnyStep&) = delete;
+  AnyStep& operator=(const AnyStep&) = delete;
+  virtual ~AnyStep() = default;
+
+  /// Trains on one batch: `input` is [count, ...sample shape], `labels` has `count` classes, and
+  /// a label of -1 is ignored by the loss. `count` may be anything from 1 to the largest batch.
+  virtual void run(const TensorView& input, std::span<const std::int32_t> labels) = 0;
+
+  /// Waits until all work that `run` queued is done.
+  virtual void synchronize() = 0;
+
+  /// Mean loss over the counted samples of the last batch; synchronizes.
+  virtual double loss() = 0;
+
+  /// Floating-point operations per sample of one step: 2 per multiply-add; forward, weight
+  /// gradient and input gradient (none for the first layer).
+  virtual double flops_per_sample() const = 0;
+
+  /// Bytes of memory that the step holds: parameters, optimizer state, activations.
+  virtual std::size_t memory_bytes() const = 0;
+};
+
+}  // namespace feedrate
