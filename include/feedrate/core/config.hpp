@@ -31,7 +31,7 @@ inline constexpr std::array<std::string_view, 3> tier_names = {"safe", "numerics
 /// How to feed and run a training step. The defaults are what frameworks do when told nothing.
 struct Config {
   int workers = 0;                        ///< threads that fill batches; 0: the caller fills them
-  int prefetch = 1;                       ///< batches kept ready ahead of the one in use
+  int prefetch = 0;                       ///< batches kept ready ahead of the one in use
   bool pinned = false;                    ///< batches in page-locked memory
   int step_threads = 1;                   ///< threads of the step; on the cpu device only
   Precision precision = Precision::fp32;  ///< number format of the step

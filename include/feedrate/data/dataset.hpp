@@ -20,8 +20,8 @@ namespace feedrate {
 struct Field {
   std::string name;
   DType dtype = DType::f32;
-  Shape shape;             ///< of one sample; {} for a scalar
-  bool ragged = false;     ///< shape[0] is a maximum; the true length is kept beside the data
+  Shape shape;          ///< of one sample; {} for a scalar
+  bool ragged = false;  ///< shape[0] is a maximum; the true length is kept beside the data
 
   std::size_t bytes() const noexcept { return shape.elements() * bytes_of(dtype); }
 
@@ -38,8 +38,8 @@ inline std::size_t field_index(const Layout& layout, std::string_view name) {
     if (layout[f].name == name) return f;
     known += (f ? ", " : "") + layout[f].name;
   }
-  throw Error(Fault::usage, "There is no field '" + std::string(name) + "'; the fields are: " +
-                                known + ".");
+  throw Error(Fault::usage,
+              "There is no field '" + std::string(name) + "'; the fields are: " + known + ".");
 }
 
 /// The place of one sample in a batch. `load` writes every field of it.
@@ -67,6 +67,9 @@ class Sample {
   T& scalar(std::string_view name) const {
     return get<T>(name)[0];
   }
+
+  /// The first byte of field `f`, for copies of whole fields.
+  std::byte* place(std::size_t f) const noexcept { return places_[f]; }
 
   /// Says how many of the shape[0] rows of a ragged field this sample has.
   void set_length(std::string_view name, std::size_t length) const {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch: how its fields lie in a slot, and the consumer's view of a filled one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "feedrate/data/dataset.hpp"
+
+namespace feedrate {
+
+/// Where each field of a batch lies in its slot: field after field, each [batch, ...shape] and
+/// aligned to 256 bytes, then the lengths of the ragged ones, so that one copy moves it all.
+class BatchLayout {
+ public:
+  static constexpr std::size_t alignment = 256;
+
+  BatchLayout() = default;
+  BatchLayout(Layout layout, std::size_t batch) : layout_(std::move(layout)), batch_(batch) {
+    for (const Field& field : layout_) offsets_.push_back(reserve(field.bytes()));
+    for (const Field& field : layout_) {
+      lengths_.push_back(field.ragged ? reserve(sizeof(std::int32_t)) : none);
+    }
+  }
+
+  const Layout& fields() const noexcept { return layout_; }
+  std::size_t batch() const noexcept { return batch_; }
+  /// Bytes of one slot, a multiple of the alignment.
+  std::size_t bytes() const noexcept { return bytes_; }
+
+  std::size_t sample_bytes() const noexcept {
+    std::size_t sum = 0;
+    for (const Field& field : layout_) sum += field.bytes();
+    return sum;
+  }
+
+  /// The first byte of sample `p` of field `f`.
+  std::byte* place(std::byte* slot, std::size_t f, std::size_t p) const noexcept {
+    return slot + offsets_[f] + p * layout_[f].bytes();
+  }
+
+  /// The length of sample `p` of field `f`; nullptr when the field is not ragged.
+  std::int32_t* length(std::byte* slot, std::size_t f, std::size_t p) const noexcept {
+    if (lengths_[f] == none) return nullptr;
+    return reinterpret_cast<std::int32_t*>(slot + lengths_[f]) + p;
+  }
+
+ private:
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  std::size_t reserve(std::size_t bytes_per_sample) noexcept {
+    const std::size_t offset = bytes_;
+    bytes_ += (bytes_per_sample * batch_ + alignment - 1) / alignment * alignment;
+    return offset;
+  }
+
+  Layout layout_;
+  std::size_t batch_ = 0;
+  std::size_t bytes_ = 0;
+  std::vector<std::size_t> offsets_;
+  std::vector<std::size_t> lengths_;
+};
+
+/// A filled batch. The memory belongs to the loader's slot and is valid while the lease is held.
+class Batch {
+ public:
+  Batch() = default;
+  Batch(const BatchLayout& layout, std::byte* slot, std::size_t count, std::uint64_t epoch,
+        std::size_t index, bool last) noexcept
+      : layout_(&layout), slot_(slot), count_(count), epoch_(epoch), index_(index), last_(last) {}
+
+  /// Samples in this batch; at most capacity().
+  std::size_t count() const noexcept { return count_; }
+  /// Samples that the slot has room for. The labels behind count() are -1.
+  std::size_t capacity() const noexcept { return layout_->batch(); }
+  std::uint64_t epoch() const noexcept { return epoch_; }
+  /// Which batch of its epoch this is.
+  std::size_t index() const noexcept { return index_; }
+  /// True for the last batch of its epoch.
+  bool last() const noexcept { return last_; }
+
+  /// Field `f` as a tensor of [count, ...shape].
+  TensorView tensor(std::size_t f) const {
+    const Field& field = layout_->fields().at(f);
+    std::array<std::size_t, Shape::max_rank> extents{count_};
+    const auto inner = field.shape.extents();
+    if (inner.size() + 1 > extents.size()) {
+      throw Error(Fault::usage, "Field '" + field.name + "' has too many extents for a batch.");
+    }
+    std::copy(inner.begin(), inner.end(), extents.begin() + 1);
+    return {layout_->place(slot_, f, 0), field.dtype,
+            Shape(std::span<const std::size_t>(extents.data(), inner.size() + 1))};
+  }
+  TensorView tensor(std::string_view name) const {
+    return tensor(field_index(layout_->fields(), name));
+  }
+
+  /// All elements of a field, count x shape of them; throws Error(usage) on a wrong name or type.
+  template <class T>
+  std::span<T> get(std::string_view name) const {
+    return tensor(name).as<T>();
+  }
+
+  /// The true lengths of a ragged field, one per sample; empty when the field is not ragged.
+  std::span<const std::int32_t> lengths(std::string_view name) const {
+    const std::int32_t* first =
+        layout_->length(slot_, field_index(layout_->fields(), name), 0);
+    return {first, first ? count_ : 0};
+  }
+
+  const BatchLayout& layout() const noexcept { return *layout_; }
+  /// The whole slot, for one contiguous copy of layout().bytes().
+  std::byte* data() const noexcept { return slot_; }
+
+ private:
+  const BatchLayout* layout_ = nullptr;
+  std::byte* slot_ = nullptr;
+  std::size_t count_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::size_t index_ = 0;
+  bool last_ = false;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine: ring, tickets and filling, shared by the loader, its workers and its leases.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/clock.hpp"
+#include "feedrate/load/counters.hpp"
+#include "feedrate/load/options.hpp"
+#include "feedrate/load/parking.hpp"
+#include "feedrate/load/ring.hpp"
+#include "feedrate/load/sample_error.hpp"
+#include "feedrate/load/source.hpp"
+#include "feedrate/load/tickets.hpp"
+#include "feedrate/load/worker.hpp"
+
+namespace feedrate {
+
+/// Fills slots and hands them out in order. One thread consumes; any number fill.
+class Engine {
+ public:
+  Engine(std::shared_ptr<const Source> source, const LoaderOptions& options, Slab slab)
+      : source_(std::move(source)), slab_(std::move(slab)) {
+    configure(options);
+  }
+
+  // What the filling threads call.
+
+  /// Draws one ticket below `cap` and executes it; false when there is none.
+  bool fill_one_run(Worker& self, std::uint64_t cap = Tickets::no_cap) {
+    self.busy.store(true, std::memory_order_seq_cst);
+    const auto ticket = tickets_.draw(cap);
+    if (ticket) execute(plan_->run_of(*ticket), self);
+    self.busy.store(false, std::memory_order_seq_cst);
+    if (closed_.load(std::memory_order_seq_cst)) consumer_.wake_all();
+    return ticket.has_value();
+  }
+
+  bool has_tickets() const noexcept { return tickets_.available(); }
+
+  // What the consumer calls.
+
+  /// True while there are batches to come.
+  bool more() const noexcept { return head_ < end_; }
+
+  /// Fills the head batch as far as nobody else has begun to.
+  void fill_head(Worker& self) {
+    while (fill_one_run(self, (head_ + 1) * plan_->runs_per_batch())) {
+    }
+  }
+
+  bool head_is_ready() noexcept { return ring_->is_published(head_); }
+
+  /// Waits up to `timeout_s` for the head batch.
+  bool wait_for_head(double timeout_s) {
+    return consumer_.wait([this] { return head_is_ready(); }, timeout_s);
+  }
+
+  /// Takes the head batch, which must be ready. The slot is the consumer's until `give_back`.
+  std::pair<Batch, std::exception_ptr> take_head() noexcept {
+    Slot& slot = ring_->slot_of(head_);
+    const Run run = plan_->run_of(head_ * plan_->runs_per_batch());
+    const bool last = run.index + 1 == order_->batches_per_epoch();
+    ++head_;
+    return {Batch(ring_->layout(), slot.data, slot.count, run.epoch, run.index, last), slot.error};
+  }
+
+  /// Number of the head batch, counted across epochs.
+  std::uint64_t head() const noexcept { return head_; }
+
+  /// Ends the lease of `batch`. May be called from any thread and in any order; slots become free
+  /// in the order of their batches.
+  void give_back(std::uint64_t batch) {
+    const std::lock_guard lock(release_mutex_);
+    ring_->slot_of(batch).returned = true;
+    std::uint64_t freed = 0;
+    for (; ring_->slot_of(released_).returned; ++released_, ++freed) {
+      ring_->prepare(released_ + ring_->slots(), runs_per_batch());
+    }
+    if (freed == 0 || closed_.load(std::memory_order_relaxed)) return;
+    allow();
+    idle_.wake(freed * runs_per_batch());
+  }
+
+  /// Stops giving out tickets and waits until no worker holds one; false after `timeout_s`.
+  bool close(const std::vector<std::unique_ptr<Worker>>& workers, double timeout_s) {
+    closed_.store(true, std::memory_order_seq_cst);
+    tickets_.close();
+    const auto quiet = [&] {
+      for (const auto& worker : workers) {
+        if (worker->busy.load(std::memory_order_seq_cst)) return false;
+      }
+      return true;
+    };
+    return consumer_.wait(quiet, timeout_s);
+  }
+
+  /// Gives out tickets again.
+  void open() {
+    const std::lock_guard lock(release_mutex_);
+    closed_.store(false, std::memory_order_seq_cst);
+    allow();
+    idle_.wake_all();
+  }
+
+  bool has_leases() {
+    const std::lock_guard lock(release_mutex_);
+    return released_ != head_;
+  }
+
+  /// Lays everything out anew. Only while closed, without leases.
+  void configure(const LoaderOptions& options) {
+    const std::size_t samples = source_->size();
+    if (samples == 0) throw Error(Fault::data, "The dataset is empty: there is nothing to load.");
+    Order order(samples, static_cast<std::size_t>(checked(options).batch), options.order);
+    BatchLayout layout(source_->layout(), order.batch());
+    const auto slots = static_cast<std::size_t>(options.slots());
+    if (slab_.bytes() < layout.bytes() * slots) slab_ = make_slab(layout.bytes() * slots);
+    order_ = std::make_unique<const Order>(order);
+    plan_.emplace(*order_, options.run_length > 0
+                               ? static_cast<std::size_t>(options.run_length)
+                               : RunPlan::default_length(order.batch(), layout.sample_bytes()));
+    ring_ = std::make_unique<Ring>(std::move(layout), slots, slab_.data());
+    options_ = options;
+    restart();
+  }
+
+  const LoaderOptions& options() const noexcept { return options_; }
+  const Order& order() const noexcept { return *order_; }
+  const Source& source() const noexcept { return *source_; }
+  const Slab& slab() const noexcept { return slab_; }
+  const BatchLayout& layout() const noexcept { return ring_->layout(); }
+
+  /// Batches that could be leased now without waiting.
+  int ready() noexcept {
+    int count = 0;
+    while (count < static_cast<int>(ring_->slots()) &&
+           ring_->is_published(head_ + static_cast<unsigned>(count))) {
+      ++count;
+    }
+    return count;
+  }
+
+  std::vector<Skip> skips() const {
+    const std::lock_guard lock(skip_mutex_);
+    return skips_;
+  }
+  std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+
+  Parking& idle() noexcept { return idle_; }          ///< workers without a ticket
+  Parking& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers
+
+ private:
+  std::uint32_t runs_per_batch() const noexcept {
+    return static_cast<std::uint32_t>(plan_->runs_per_batch());
+  }
+
+  void allow() noexcept {
+    tickets_.allow(std::min(released_ + ring_->slots(), end_) * runs_per_batch());
+  }
+
+  void restart() {
+    const std::uint64_t per_epoch = order_->batches_per_epoch();
+    end_ = options_.epochs > 0 ? options_.epochs * per_epoch
+                               : std::numeric_limits<std::uint64_t>::max() / (2 * runs_per_batch());
+    head_ = released_ = options_.start_batch;
+    for (std::size_t s = 0; s < ring_->slots(); ++s) ring_->prepare(head_ + s, runs_per_batch());
+    tickets_.restart(head_ * runs_per_batch());
+  }
+
+  void execute(const Run& run, Worker& self) {
+    const double start_s = SteadyClock{}.now_s();
+    self.places.resize(ring_->layout().fields().size());
+    self.lengths.resize(self.places.size());
+    order_->for_each(run.epoch, run.index, run.begin, run.end,
+                     [&](std::size_t p, std::size_t i) { load_one(run, p, i, self); });
+    Worker::add(self.filled, static_cast<std::uint64_t>(run.end - run.begin));
+    Worker::add(self.fill_s, SteadyClock{}.now_s() - start_s);
+    if (ring_->finish_run(run.batch, order_->count(run.index))) consumer_.wake_all();
+  }
+
+  void load_one(const Run& run, std::size_t position, std::size_t i, Worker& self) {
+    self.loading.store(i + 1, std::memory_order_relaxed);
+    Random random(order_->seed(), run.epoch, i);
+    try {
+      source_->load(i, sample_at(run, position, self), random);
+    } catch (...) {
+      handle(run, position, i, std::current_exception());
+    }
+    self.loading.store(0, std::memory_order_relaxed);
+  }
+
+  Sample sample_at(const Run& run, std::size_t position, Worker& self) {
+    const BatchLayout& layout = ring_->layout();
+    std::byte* slot = ring_->slot_of(run.batch).data;
+    for (std::size_t f = 0; f < layout.fields().size(); ++f) {
+      self.places[f] = layout.place(slot, f, position);
+      self.lengths[f] = layout.length(slot, f, position);
+      if (self.lengths[f]) *self.lengths[f] = static_cast<std::int32_t>(layout.fields()[f].shape[0]);
+    }
+    return {layout.fields(), self.places, self.lengths};
+  }
+
+  /// A sample that can't be loaded is skipped while that is allowed, else it fails its batch.
+  void handle(const Run& run, std::size_t position, std::size_t i, std::exception_ptr cause) {
+    Slot& slot = ring_->slot_of(run.batch);
+    const std::string name = source_->name(i);
+    const std::string reason = reason_of(cause);
+    if (may_skip(i, name, reason)) {
+      skipped_.fetch_add(1, std::memory_order_relaxed);
+      return slot.skip(position);
+    }
+    std::string sentence = "Could not load " + sample_title(i, name) + ": " + reason;
+    if (options_.max_skips > 0) {
+      sentence += " It is one more than the " + std::to_string(options_.max_skips) +
+                  " samples that may be skipped.";
+    }
+    slot.fail(position, std::make_exception_ptr(SampleError(sentence, i, cause)));
+  }
+
+  /// The allowance counts distinct samples: the same bad file in the next epoch is no news.
+  bool may_skip(std::size_t i, const std::string& name, const std::string& reason) {
+    const std::lock_guard lock(skip_mutex_);
+    for (const Skip& skip : skips_) {
+      if (skip.sample == i) return true;
+    }
+    if (skips_.size() >= options_.max_skips) return false;
+    skips_.push_back({i, name, reason});
+    return true;
+  }
+
+  std::shared_ptr<const Source> source_;
+  LoaderOptions options_;
+  Slab slab_;
+  std::unique_ptr<const Order> order_;
+  std::optional<RunPlan> plan_;
+  std::unique_ptr<Ring> ring_;
+
+  Tickets tickets_;
+  std::atomic<bool> closed_{true};
+  Parking idle_;
+  Parking consumer_;
+
+  std::uint64_t head_ = 0;  ///< the next batch to lease; the consumer's
+  std::uint64_t end_ = 0;   ///< the batch behind the last one
+  std::mutex release_mutex_;
+  std::uint64_t released_ = 0;  ///< batches below are free again
+
+  mutable std::mutex skip_mutex_;
+  std::vector<Skip> skips_;
+  std::atomic<std::uint64_t> skipped_{0};
+};
+
+}  // namespace feedrate

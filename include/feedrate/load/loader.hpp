@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loader: batches of a dataset, filled ahead by threads, handed out in order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/clock.hpp"
+#include "feedrate/load/crew.hpp"
+#include "feedrate/load/lease.hpp"
+
+namespace feedrate {
+
+/// Loads batches. One thread consumes.
+///
+///     feedrate::Loader loader(dataset, {.batch = 64, .workers = 4});
+///     for (const auto& batch : loader.epoch()) train(batch.get<float>("input"), ...);
+///
+/// The bytes and their order depend on the seed, the epoch and the dataset alone, never on the
+/// number of workers. Epochs follow each other without draining. In steady state nothing is
+/// allocated.
+class Loader {
+ public:
+  /// `dataset` is a Dataset by value, or a shared_ptr to one. `slab`, where given, is the memory
+  /// to use, such as pinned memory; it is replaced by plain pages when it is too small.
+  /// Throws Error(usage) on options that make no sense, Error(data) on an empty dataset.
+  template <class D>
+  explicit Loader(D dataset, const LoaderOptions& options = {}, Slab slab = {})
+      : Loader(make_source(std::move(dataset)), options, std::move(slab)) {}
+
+  explicit Loader(std::shared_ptr<const Source> source, const LoaderOptions& options = {},
+                  Slab slab = {})
+      : engine_(std::make_shared<Engine>(std::move(source), options, std::move(slab))),
+        crew_(engine_) {
+    engine_->open();
+    crew_.resize(options.workers);
+  }
+
+  /// The next batch, in order; empty behind the last epoch.
+  ///
+  /// Throws SampleError, naming the sample, when one of the batch could not be loaded: that batch
+  /// is lost, the next call goes on with the next one. Throws Error(data), naming the worker and
+  /// its sample, when no sample was finished for `stall_s`: nothing is lost, call again to wait on.
+  std::optional<Lease> next() {
+    while (engine_->more()) {
+      make_head_ready();
+      Lease lease = take_head();
+      if (lease.count() > 0) return lease;
+    }
+    return std::nullopt;
+  }
+
+  /// The batches up to the end of the current epoch, as a range.
+  class Epoch;
+  Epoch epoch();
+
+  /// Changes the number of workers at once; never waits.
+  void resize(int workers) {
+    LoaderOptions options = engine_->options();
+    options.workers = workers;
+    checked(options);
+    crew_.resize(workers);
+  }
+
+  /// Changes anything else: starts again at `start_batch` with empty slots. All leases must have
+  /// ended: else Error(usage).
+  void reconfigure(const LoaderOptions& options) {
+    checked(options);
+    if (engine_->has_leases()) {
+      throw Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
+    }
+    if (!engine_->close(crew_.workers(), options.stall_s)) {
+      engine_->open();
+      throw stalled(options.stall_s);
+    }
+    crew_.resize(0);
+    engine_->configure(options);
+    engine_->open();
+    crew_.resize(options.workers);
+  }
+
+  int workers() const noexcept { return crew_.size(); }
+  std::size_t samples_per_epoch() const noexcept { return engine_->order().samples_per_epoch(); }
+  std::size_t batches_per_epoch() const noexcept { return engine_->order().batches_per_epoch(); }
+  const BatchLayout& layout() const noexcept { return engine_->layout(); }
+  const Slab& slab() const noexcept { return engine_->slab(); }
+
+  /// Batches that next() would return at once.
+  int ready() const noexcept { return engine_->ready(); }
+
+  /// The samples that were left out, each once.
+  std::vector<Skip> skips() const { return engine_->skips(); }
+
+  LoaderCounters counters() const {
+    LoaderCounters counters = consumed_;
+    counters.skipped = engine_->skipped();
+    counters.filled = caller_.filled.load(std::memory_order_relaxed);
+    counters.caller_fill_s = caller_.fill_s.load(std::memory_order_relaxed);
+    for (const auto& worker : crew_.workers()) {
+      counters.filled += worker->filled.load(std::memory_order_relaxed);
+      counters.fill_s += worker->fill_s.load(std::memory_order_relaxed);
+      counters.idle_s += worker->idle_s.load(std::memory_order_relaxed);
+    }
+    return counters;
+  }
+
+  /// Threads of any loader that had to be left behind, stuck in a dataset's code.
+  static int abandoned() noexcept { return Crew::abandoned().load(std::memory_order_relaxed); }
+
+ private:
+  void make_head_ready() {
+    if (engine_->head_is_ready()) return;
+    if (crew_.size() == 0) engine_->fill_head(caller_);
+    if (engine_->head_is_ready()) return;
+    const double start_s = SteadyClock{}.now_s();
+    wait_for_head();
+    consumed_.wait_s += SteadyClock{}.now_s() - start_s;
+  }
+
+  /// Waits as long as samples are being finished; throws when none was for `stall_s`.
+  void wait_for_head() {
+    constexpr int slices = 5;
+    const double stall_s = engine_->options().stall_s;
+    std::uint64_t seen = counters().filled;
+    for (int quiet = 0; quiet < slices; ++quiet) {
+      if (engine_->wait_for_head(stall_s / slices)) return;
+      const std::uint64_t filled = counters().filled;
+      if (filled != std::exchange(seen, filled)) quiet = -1;
+    }
+    throw stalled(stall_s);
+  }
+
+  Lease take_head() {
+    const std::uint64_t number = engine_->head();
+    auto [batch, error] = engine_->take_head();
+    Lease lease(engine_, number, batch);
+    if (error) {
+      consumed_.failed += batch.count();
+      lease.release();
+      std::rethrow_exception(error);
+    }
+    ++consumed_.batches;
+    consumed_.samples += batch.count();
+    consumed_.bytes += batch.count() * engine_->layout().sample_bytes();
+    return lease;
+  }
+
+  /// The error that names who is stuck, and where.
+  Error stalled(double stall_s) const {
+    std::string who;
+    for (const auto& worker : crew_.workers()) {
+      const std::uint64_t loading = worker->loading.load(std::memory_order_relaxed);
+      if (loading == 0) continue;
+      const auto sample = static_cast<std::size_t>(loading - 1);
+      who += (who.empty() ? "worker " : ", worker ") + std::to_string(worker->index) +
+             " is still loading " + sample_title(sample, engine_->source().name(sample));
+    }
+    return Error(Fault::data, "No sample was finished for " + std::to_string(stall_s) + " s: " +
+                                  (who.empty() ? "no worker is loading one" : who) +
+                                  ". If the storage is that slow, raise the loader's stall_s.");
+  }
+
+  std::shared_ptr<Engine> engine_;
+  Crew crew_;
+  Worker caller_{-1};
+  LoaderCounters consumed_;
+};
+
+/// A range over leases; each ends when the loop goes on to the next batch. After a loop that was
+/// left early, the next one continues in the same epoch.
+class Loader::Epoch {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(Loader* loader) : loader_(loader), lease_(loader->next()) {}
+
+    const Lease& operator*() const noexcept { return *lease_; }
+    Iterator& operator++() {
+      const bool last = lease_->last();
+      lease_.reset();
+      if (!last) lease_ = loader_->next();
+      return *this;
+    }
+    bool operator==(std::default_sentinel_t) const noexcept { return !lease_; }
+
+   private:
+    Loader* loader_;
+    std::optional<Lease> lease_;
+  };
+
+  explicit Epoch(Loader* loader) : loader_(loader) {}
+  Iterator begin() const { return Iterator(loader_); }
+  std::default_sentinel_t end() const noexcept { return {}; }
+
+ private:
+  Loader* loader_;
+};
+
+inline Loader::Epoch Loader::epoch() { return Epoch(this); }
+
+}  // namespace feedrate

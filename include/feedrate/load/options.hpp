@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loader can be told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/data/order.hpp"
+
+namespace feedrate {
+
+/// The defaults are what frameworks do when told nothing, so that gains are measured from there.
+struct LoaderOptions {
+  int batch = 32;                 ///< samples per batch
+  int workers = 0;                ///< threads that fill; 0: the caller of next() fills
+  int prefetch = 1;               ///< batches kept ready ahead of the one in use
+  int copies_in_flight = 0;       ///< further slots, for batches that a device still copies
+  OrderOptions order = {};        ///< shuffle, drop_last, shard, seed
+  std::uint64_t epochs = 0;       ///< next() ends after so many; 0: never
+  std::uint64_t start_batch = 0;  ///< first batch, counted across epochs: resume here
+  std::uint64_t max_skips = 0;    ///< samples that may be left out as unreadable; 0: throw
+  int run_length = 0;             ///< samples per ticket; 0: chosen from the sample size
+  double stall_s = 5;             ///< next() throws, naming the worker, when nothing moves so long
+
+  bool operator==(const LoaderOptions&) const = default;
+
+  int slots() const noexcept { return prefetch + 1 + copies_in_flight; }
+};
+
+/// Throws Error(usage) when an option makes no sense.
+inline const LoaderOptions& checked(const LoaderOptions& options) {
+  const auto refuse_below = [](const char* name, int value, int least) {
+    if (value >= least) return;
+    throw Error(Fault::usage, std::string("The loader option '") + name + "' is " +
+                                  std::to_string(value) + "; it must be at least " +
+                                  std::to_string(least) + ".");
+  };
+  refuse_below("batch", options.batch, 1);
+  refuse_below("workers", options.workers, 0);
+  refuse_below("prefetch", options.prefetch, 0);
+  refuse_below("copies_in_flight", options.copies_in_flight, 0);
+  refuse_below("run_length", options.run_length, 0);
+  if (!(options.stall_s > 0)) throw Error(Fault::usage, "The loader's stall_s must be positive.");
+  return options;
+}
+
+}  // namespace feedrate

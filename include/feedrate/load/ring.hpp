@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring: the slots of a loader, each filled in runs, published by its last writer, leased in
+// order.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <vector>
+
+#include "feedrate/load/batch.hpp"
+#include "feedrate/load/slab.hpp"
+
+namespace feedrate {
+
+/// One preallocated batch and the state of its filling.
+struct Slot {
+  std::byte* data = nullptr;
+  std::atomic<std::uint32_t> open_runs{0};  ///< runs that are not finished yet
+  std::atomic<std::uint64_t> published{0};  ///< batch number + 1 once it may be leased
+  std::atomic<std::uint32_t> holes{0};      ///< samples that were skipped
+  std::vector<std::uint8_t> is_hole;        ///< by position
+  std::size_t count = 0;                    ///< valid samples; set on publication
+  bool returned = false;                    ///< the lease has ended; guarded by the ring's owner
+
+  std::mutex error_mutex;
+  std::exception_ptr error;        ///< of the lowest position that failed
+  std::size_t error_position = 0;
+
+  /// Keeps the error of the lowest position, so that the same one surfaces whoever was first.
+  void fail(std::size_t position, std::exception_ptr what) {
+    const std::lock_guard lock(error_mutex);
+    if (error && error_position <= position) return;
+    error = std::move(what);
+    error_position = position;
+  }
+
+  void skip(std::size_t position) noexcept {
+    is_hole[position] = 1;
+    holes.fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+/// The slots, carved from the front of a slab.
+class Ring {
+ public:
+  Ring(BatchLayout layout, std::size_t slots, std::byte* memory)
+      : layout_(std::move(layout)), slots_(slots) {
+    for (std::size_t s = 0; s < slots; ++s) {
+      slots_[s].data = memory + s * layout_.bytes();
+      slots_[s].is_hole.assign(layout_.batch(), 0);
+    }
+  }
+
+  std::size_t slots() const noexcept { return slots_.size(); }
+  const BatchLayout& layout() const noexcept { return layout_; }
+  Slot& slot_of(std::uint64_t batch) noexcept { return slots_[batch % slots_.size()]; }
+
+  /// Makes the slot of `batch` ready to be filled in `runs` runs.
+  void prepare(std::uint64_t batch, std::uint32_t runs) noexcept {
+    Slot& slot = slot_of(batch);
+    slot.open_runs.store(runs, std::memory_order_relaxed);
+    slot.returned = false;
+    slot.error = nullptr;
+    if (slot.holes.exchange(0, std::memory_order_relaxed) > 0) {
+      std::fill(slot.is_hole.begin(), slot.is_hole.end(), std::uint8_t{0});
+    }
+  }
+
+  /// One run of `batch` is written. The last writer closes the holes and publishes the slot;
+  /// returns whether this was the last.
+  bool finish_run(std::uint64_t batch, std::size_t count) noexcept {
+    Slot& slot = slot_of(batch);
+    if (slot.open_runs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
+    close_holes(slot, count);
+    mark_tail(slot);
+    slot.published.store(batch + 1, std::memory_order_seq_cst);
+    return true;
+  }
+
+  bool is_published(std::uint64_t batch) noexcept {
+    return slot_of(batch).published.load(std::memory_order_seq_cst) == batch + 1;
+  }
+
+ private:
+  /// Moves the samples behind each hole up, in order, and sets the true count.
+  void close_holes(Slot& slot, std::size_t count) noexcept {
+    slot.count = count;
+    if (slot.holes.load(std::memory_order_relaxed) == 0) return;
+    std::size_t to = 0;
+    for (std::size_t from = 0; from < count; ++from) {
+      if (slot.is_hole[from]) continue;
+      if (to != from) move_sample(slot, from, to);
+      ++to;
+    }
+    slot.count = to;
+  }
+
+  void move_sample(Slot& slot, std::size_t from, std::size_t to) noexcept {
+    for (std::size_t f = 0; f < layout_.fields().size(); ++f) {
+      std::memcpy(layout_.place(slot.data, f, to), layout_.place(slot.data, f, from),
+                  layout_.fields()[f].bytes());
+      if (auto* length = layout_.length(slot.data, f, to)) {
+        *length = *layout_.length(slot.data, f, from);
+      }
+    }
+  }
+
+  /// Labels without a sample become -1, which the loss ignores: a step of fixed size stays right.
+  void mark_tail(Slot& slot) noexcept {
+    for (std::size_t f = 0; f < layout_.fields().size(); ++f) {
+      const Field& field = layout_.fields()[f];
+      if (field.name != "label" || field.dtype != DType::i32) continue;
+      auto* begin = reinterpret_cast<std::int32_t*>(layout_.place(slot.data, f, slot.count));
+      auto* end = reinterpret_cast<std::int32_t*>(layout_.place(slot.data, f, layout_.batch()));
+      std::fill(begin, end, -1);
+    }
+  }
+
+  BatchLayout layout_;
+  std::deque<Slot> slots_;  // a deque: slots hold atomics and never move
+};
+
+}  // namespace feedrate

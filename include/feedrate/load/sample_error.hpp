@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples that could not be loaded: the error that names one, and the record of those skipped.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+
+/// A sample that could not be loaded; `what()` names it and says why.
+class SampleError : public Error {
+ public:
+  SampleError(const std::string& sentence, std::size_t sample, std::exception_ptr cause)
+      : Error(Fault::data, sentence), sample_(sample), cause_(std::move(cause)) {}
+
+  std::size_t sample() const noexcept { return sample_; }
+  /// What the dataset threw.
+  const std::exception_ptr& cause() const noexcept { return cause_; }
+
+ private:
+  std::size_t sample_;
+  std::exception_ptr cause_;
+};
+
+/// A sample that was left out, where the loader was allowed to.
+struct Skip {
+  std::size_t sample;
+  std::string name;    ///< what the dataset calls it; may be empty
+  std::string reason;  ///< what the dataset threw
+};
+
+/// The message of any exception.
+inline std::string reason_of(const std::exception_ptr& cause) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an exception of an unknown type";
+  }
+}
+
+/// "sample 17 (train/cat/3.jpg)".
+inline std::string sample_title(std::size_t sample, const std::string& name) {
+  return "sample " + std::to_string(sample) + (name.empty() ? "" : " (" + name + ")");
+}
+
+}  // namespace feedrate

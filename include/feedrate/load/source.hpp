@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A source: a dataset whose type is erased, one virtual call per sample.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "feedrate/data/dataset.hpp"
+
+namespace feedrate {
+
+/// What the loader knows of a dataset.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+
+  virtual std::size_t size() const = 0;
+  virtual Layout layout() const = 0;
+  virtual void load(std::size_t i, const Sample& sample, Random& random) const = 0;
+  /// What sample i is called in messages; empty when the dataset names no samples.
+  virtual std::string name(std::size_t i) const = 0;
+};
+
+namespace detail {
+
+template <class D>
+class SourceOf final : public Source {
+ public:
+  explicit SourceOf(std::shared_ptr<const D> dataset) : dataset_(std::move(dataset)) {}
+
+  std::size_t size() const override { return dataset_->size(); }
+  Layout layout() const override { return dataset_->layout(); }
+  void load(std::size_t i, const Sample& sample, Random& random) const override {
+    dataset_->load(i, sample, random);
+  }
+  std::string name(std::size_t i) const override {
+    if constexpr (Named<D>) return dataset_->name(i);
+    return {};
+  }
+
+ private:
+  std::shared_ptr<const D> dataset_;
+};
+
+}  // namespace detail
+
+/// Erases the type of a dataset that several loaders may share.
+template <class D>
+std::shared_ptr<const Source> make_source(std::shared_ptr<D> dataset) {
+  static_assert(Dataset<D>,
+                "feedrate: a dataset needs size(), layout() and load(i, sample, random), all const");
+  return std::make_shared<detail::SourceOf<std::remove_const_t<D>>>(std::move(dataset));
+}
+
+/// Erases the type of a dataset.
+template <class D>
+std::shared_ptr<const Source> make_source(D dataset) {
+  return make_source(std::make_shared<const D>(std::move(dataset)));
+}
+
+}  // namespace feedrate

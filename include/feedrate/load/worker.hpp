@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's own state: what it is loading now, and what it has done so far.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace feedrate {
+
+/// A moment's rest in a loop that looks at memory another core is about to write.
+inline void pause_briefly() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// One thread that fills slots: a worker, or the caller where there are none.
+struct alignas(64) Worker {
+  explicit Worker(int worker_index) : index(worker_index) {}
+
+  const int index;
+  std::atomic<bool> busy{false};    ///< may hold a ticket
+  std::atomic<bool> exited{false};  ///< will touch nothing any more
+  std::atomic<std::uint64_t> loading{0};  ///< sample + 1; 0 when none
+  std::atomic<std::uint64_t> filled{0};   ///< samples
+  std::atomic<double> fill_s{0};
+  std::atomic<double> idle_s{0};
+
+  std::vector<std::byte*> places;      ///< scratch of the sample being loaded
+  std::vector<std::int32_t*> lengths;  ///< likewise
+
+  /// Only the worker itself writes its counters, so load and store need not be one operation.
+  template <class T>
+  static void add(std::atomic<T>& counter, T value) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
+};
+
+}  // namespace feedrate
