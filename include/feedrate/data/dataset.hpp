@@ -107,4 +107,12 @@ concept Named = requires(const D& dataset, std::size_t i) {
   { dataset.name(i) } -> std::convertible_to<std::string>;
 };
 
+/// A dataset that lies on storage and can say so: `touch(i)` brings sample i into the page cache,
+/// `evict(i)` drops it from there; both return whether that worked.
+template <class D>
+concept Stored = requires(const D& dataset, std::size_t i) {
+  { dataset.touch(i) } -> std::same_as<bool>;
+  { dataset.evict(i) } -> std::same_as<bool>;
+};
+
 }  // namespace feedrate

@@ -109,8 +109,7 @@ class Batch {
 
   /// The true lengths of a ragged field, one per sample; empty when the field is not ragged.
   std::span<const std::int32_t> lengths(std::string_view name) const {
-    const std::int32_t* first =
-        layout_->length(slot_, field_index(layout_->fields(), name), 0);
+    const std::int32_t* first = layout_->length(slot_, field_index(layout_->fields(), name), 0);
     return {first, first ? count_ : 0};
   }
 

@@ -20,6 +20,7 @@
 #include "feedrate/load/parking.hpp"
 #include "feedrate/load/ring.hpp"
 #include "feedrate/load/sample_error.hpp"
+#include "feedrate/load/skips.hpp"
 #include "feedrate/load/source.hpp"
 #include "feedrate/load/tickets.hpp"
 #include "feedrate/load/worker.hpp"
@@ -113,10 +114,12 @@ class Engine {
     idle_.wake_all();
   }
 
-  bool has_leases() {
+  /// Slots that the consumer holds.
+  std::uint64_t leases() {
     const std::lock_guard lock(release_mutex_);
-    return released_ != head_;
+    return head_ - released_;
   }
+  std::size_t slots() const noexcept { return ring_->slots(); }
 
   /// Lays everything out anew. Only while closed, without leases.
   void configure(const LoaderOptions& options) {
@@ -151,11 +154,7 @@ class Engine {
     return count;
   }
 
-  std::vector<Skip> skips() const {
-    const std::lock_guard lock(skip_mutex_);
-    return skips_;
-  }
-  std::uint64_t skipped() const noexcept { return skipped_.load(std::memory_order_relaxed); }
+  const Skips& skips() const noexcept { return skips_; }
 
   Parking& idle() noexcept { return idle_; }          ///< workers without a ticket
   Parking& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers
@@ -206,7 +205,8 @@ class Engine {
     for (std::size_t f = 0; f < layout.fields().size(); ++f) {
       self.places[f] = layout.place(slot, f, position);
       self.lengths[f] = layout.length(slot, f, position);
-      if (self.lengths[f]) *self.lengths[f] = static_cast<std::int32_t>(layout.fields()[f].shape[0]);
+      if (self.lengths[f])
+        *self.lengths[f] = static_cast<std::int32_t>(layout.fields()[f].shape[0]);
     }
     return {layout.fields(), self.places, self.lengths};
   }
@@ -216,27 +216,13 @@ class Engine {
     Slot& slot = ring_->slot_of(run.batch);
     const std::string name = source_->name(i);
     const std::string reason = reason_of(cause);
-    if (may_skip(i, name, reason)) {
-      skipped_.fetch_add(1, std::memory_order_relaxed);
-      return slot.skip(position);
-    }
+    if (skips_.admit({i, name, reason}, options_.max_skips)) return slot.skip(position);
     std::string sentence = "Could not load " + sample_title(i, name) + ": " + reason;
     if (options_.max_skips > 0) {
       sentence += " It is one more than the " + std::to_string(options_.max_skips) +
                   " samples that may be skipped.";
     }
     slot.fail(position, std::make_exception_ptr(SampleError(sentence, i, cause)));
-  }
-
-  /// The allowance counts distinct samples: the same bad file in the next epoch is no news.
-  bool may_skip(std::size_t i, const std::string& name, const std::string& reason) {
-    const std::lock_guard lock(skip_mutex_);
-    for (const Skip& skip : skips_) {
-      if (skip.sample == i) return true;
-    }
-    if (skips_.size() >= options_.max_skips) return false;
-    skips_.push_back({i, name, reason});
-    return true;
   }
 
   std::shared_ptr<const Source> source_;
@@ -246,6 +232,7 @@ class Engine {
   std::optional<RunPlan> plan_;
   std::unique_ptr<Ring> ring_;
 
+  Skips skips_;
   Tickets tickets_;
   std::atomic<bool> closed_{true};
   Parking idle_;
@@ -255,10 +242,6 @@ class Engine {
   std::uint64_t end_ = 0;   ///< the batch behind the last one
   std::mutex release_mutex_;
   std::uint64_t released_ = 0;  ///< batches below are free again
-
-  mutable std::mutex skip_mutex_;
-  std::vector<Skip> skips_;
-  std::atomic<std::uint64_t> skipped_{0};
 };
 
 }  // namespace feedrate

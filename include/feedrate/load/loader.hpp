@@ -70,7 +70,7 @@ class Loader {
   /// ended: else Error(usage).
   void reconfigure(const LoaderOptions& options) {
     checked(options);
-    if (engine_->has_leases()) {
+    if (engine_->leases() > 0) {
       throw Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
     }
     if (!engine_->close(crew_.workers(), options.stall_s)) {
@@ -93,11 +93,11 @@ class Loader {
   int ready() const noexcept { return engine_->ready(); }
 
   /// The samples that were left out, each once.
-  std::vector<Skip> skips() const { return engine_->skips(); }
+  std::vector<Skip> skips() const { return engine_->skips().distinct(); }
 
   LoaderCounters counters() const {
     LoaderCounters counters = consumed_;
-    counters.skipped = engine_->skipped();
+    counters.skipped = engine_->skips().total();
     counters.filled = caller_.filled.load(std::memory_order_relaxed);
     counters.caller_fill_s = caller_.fill_s.load(std::memory_order_relaxed);
     for (const auto& worker : crew_.workers()) {
@@ -114,6 +114,7 @@ class Loader {
  private:
   void make_head_ready() {
     if (engine_->head_is_ready()) return;
+    if (engine_->leases() == engine_->slots()) throw all_leased();
     if (crew_.size() == 0) engine_->fill_head(caller_);
     if (engine_->head_is_ready()) return;
     const double start_s = SteadyClock{}.now_s();
@@ -149,6 +150,12 @@ class Loader {
     return lease;
   }
 
+  Error all_leased() const {
+    return Error(Fault::usage, "All " + std::to_string(engine_->slots()) +
+                                   " slots of the loader are leased: let a batch go before the "
+                                   "next one, or ask for more prefetch.");
+  }
+
   /// The error that names who is stuck, and where.
   Error stalled(double stall_s) const {
     std::string who;
@@ -159,8 +166,8 @@ class Loader {
       who += (who.empty() ? "worker " : ", worker ") + std::to_string(worker->index) +
              " is still loading " + sample_title(sample, engine_->source().name(sample));
     }
-    return Error(Fault::data, "No sample was finished for " + std::to_string(stall_s) + " s: " +
-                                  (who.empty() ? "no worker is loading one" : who) +
+    return Error(Fault::data, "No sample was finished for " + std::to_string(stall_s) +
+                                  " s: " + (who.empty() ? "no worker is loading one" : who) +
                                   ". If the storage is that slow, raise the loader's stall_s.");
   }
 
@@ -200,6 +207,8 @@ class Loader::Epoch {
   Loader* loader_;
 };
 
-inline Loader::Epoch Loader::epoch() { return Epoch(this); }
+inline Loader::Epoch Loader::epoch() {
+  return Epoch(this);
+}
 
 }  // namespace feedrate

@@ -29,7 +29,7 @@ struct Slot {
   bool returned = false;                    ///< the lease has ended; guarded by the ring's owner
 
   std::mutex error_mutex;
-  std::exception_ptr error;        ///< of the lowest position that failed
+  std::exception_ptr error;  ///< of the lowest position that failed
   std::size_t error_position = 0;
 
   /// Keeps the error of the lowest position, so that the same one surfaces whoever was first.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples that could not be loaded: the error that names one, and the record of those skipped.
+// A sample that could not be loaded: the error that names it, and its words.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +25,6 @@ class SampleError : public Error {
  private:
   std::size_t sample_;
   std::exception_ptr cause_;
-};
-
-/// A sample that was left out, where the loader was allowed to.
-struct Skip {
-  std::size_t sample;
-  std::string name;    ///< what the dataset calls it; may be empty
-  std::string reason;  ///< what the dataset threw
 };
 
 /// The message of any exception.

@@ -38,7 +38,11 @@ class Slab {
   Slab() = default;
   Slab(std::byte* data, std::size_t bytes, SlabKind kind, double setup_s, std::string reason,
        Free free)
-      : data_(data), bytes_(bytes), kind_(kind), setup_s_(setup_s), reason_(std::move(reason)),
+      : data_(data),
+        bytes_(bytes),
+        kind_(kind),
+        setup_s_(setup_s),
+        reason_(std::move(reason)),
         free_(free) {}
   Slab(Slab&& other) noexcept { *this = std::move(other); }
   Slab& operator=(Slab&& other) noexcept {

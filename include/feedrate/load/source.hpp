@@ -25,6 +25,10 @@ class Source {
   virtual void load(std::size_t i, const Sample& sample, Random& random) const = 0;
   /// What sample i is called in messages; empty when the dataset names no samples.
   virtual std::string name(std::size_t i) const = 0;
+  /// Brings sample i into the page cache; false where the dataset lies on no storage.
+  virtual bool touch(std::size_t i) const = 0;
+  /// Drops sample i from the page cache; false where that can't be done.
+  virtual bool evict(std::size_t i) const = 0;
 };
 
 namespace detail {
@@ -39,9 +43,17 @@ class SourceOf final : public Source {
   void load(std::size_t i, const Sample& sample, Random& random) const override {
     dataset_->load(i, sample, random);
   }
-  std::string name(std::size_t i) const override {
+  std::string name([[maybe_unused]] std::size_t i) const override {
     if constexpr (Named<D>) return dataset_->name(i);
     return {};
+  }
+  bool touch([[maybe_unused]] std::size_t i) const override {
+    if constexpr (Stored<D>) return dataset_->touch(i);
+    return false;
+  }
+  bool evict([[maybe_unused]] std::size_t i) const override {
+    if constexpr (Stored<D>) return dataset_->evict(i);
+    return false;
   }
 
  private:
@@ -53,8 +65,9 @@ class SourceOf final : public Source {
 /// Erases the type of a dataset that several loaders may share.
 template <class D>
 std::shared_ptr<const Source> make_source(std::shared_ptr<D> dataset) {
-  static_assert(Dataset<D>,
-                "feedrate: a dataset needs size(), layout() and load(i, sample, random), all const");
+  static_assert(
+      Dataset<D>,
+      "feedrate: a dataset needs size(), layout() and load(i, sample, random), all const");
   return std::make_shared<detail::SourceOf<std::remove_const_t<D>>>(std::move(dataset));
 }
 

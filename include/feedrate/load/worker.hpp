@@ -23,8 +23,8 @@ struct alignas(64) Worker {
   explicit Worker(int worker_index) : index(worker_index) {}
 
   const int index;
-  std::atomic<bool> busy{false};    ///< may hold a ticket
-  std::atomic<bool> exited{false};  ///< will touch nothing any more
+  std::atomic<bool> busy{false};          ///< may hold a ticket
+  std::atomic<bool> exited{false};        ///< will touch nothing any more
   std::atomic<std::uint64_t> loading{0};  ///< sample + 1; 0 when none
   std::atomic<std::uint64_t> filled{0};   ///< samples
   std::atomic<double> fill_s{0};

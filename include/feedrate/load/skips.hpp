@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The record of samples that were left out because they could not be loaded.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace feedrate {
+
+/// A sample that was left out, where the loader was allowed to.
+struct Skip {
+  std::size_t sample;
+  std::string name;    ///< what the dataset calls it; may be empty
+  std::string reason;  ///< what the dataset threw
+};
+
+/// Which samples were skipped, within an allowance of distinct ones: the same bad file in the
+/// next epoch is no news.
+class Skips {
+ public:
+  /// Whether `skip` may be left out when `allowed` distinct samples may; records it if so.
+  bool admit(const Skip& skip, std::uint64_t allowed) {
+    const std::lock_guard lock(mutex_);
+    if (!is_known(skip.sample)) {
+      if (distinct_.size() >= allowed) return false;
+      distinct_.push_back(skip);
+    }
+    total_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
+  /// Each skipped sample once, in the order of discovery.
+  std::vector<Skip> distinct() const {
+    const std::lock_guard lock(mutex_);
+    return distinct_;
+  }
+
+  /// How often a sample was skipped, in all epochs.
+  std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
+
+ private:
+  bool is_known(std::size_t sample) const {
+    for (const Skip& skip : distinct_) {
+      if (skip.sample == sample) return true;
+    }
+    return false;
+  }
+
+  mutable std::mutex mutex_;
+  std::vector<Skip> distinct_;
+  std::atomic<std::uint64_t> total_{0};
+};
+
+}  // namespace feedrate

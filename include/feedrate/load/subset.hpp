@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A subset of a source: a fixed random choice of its samples.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "feedrate/data/order.hpp"
+#include "feedrate/load/source.hpp"
+
+namespace feedrate {
+
+/// `samples` of the samples of a source, chosen by a keyed permutation, so that a folder sorted by
+/// class still gives all classes. Sample i of the subset is always the same one.
+class Subset final : public Source {
+ public:
+  Subset(std::shared_ptr<const Source> whole, std::size_t samples, std::uint64_t seed)
+      : whole_(std::move(whole)), samples_(samples), choice_(whole_->size(), seed, 0) {}
+
+  std::size_t size() const override { return samples_; }
+  Layout layout() const override { return whole_->layout(); }
+  void load(std::size_t i, const Sample& sample, Random& random) const override {
+    whole_->load(choice_(i), sample, random);
+  }
+  std::string name(std::size_t i) const override { return whole_->name(choice_(i)); }
+  bool touch(std::size_t i) const override { return whole_->touch(choice_(i)); }
+  bool evict(std::size_t i) const override { return whole_->evict(choice_(i)); }
+
+ private:
+  std::shared_ptr<const Source> whole_;
+  std::size_t samples_;
+  Permutation choice_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pipeline: one workload on one device, which can run a round of any config of the space.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/load/loader.hpp"
+#include "feedrate/measure/round.hpp"
+#include "feedrate/measure/trial.hpp"
+
+namespace feedrate {
+
+/// A step as the measurer sees it: trains on one batch and returns when that is done.
+struct Trainee {
+  std::function<void(const Batch&)> step;
+  std::size_t memory_bytes = 0;
+};
+
+/// What is measured: data and a way to make steps.
+struct Workload {
+  std::string name;
+  std::shared_ptr<const Source> source;
+  /// Makes a step of the config's precision and threads that takes batches up to its size.
+  std::function<Trainee(const Config&)> make_step;
+  double flops_per_sample = 0;  ///< of one step; 0: unknown
+  OrderOptions order = {};
+  std::uint64_t max_skips = 0;
+  double stall_s = 30;  ///< a loader that finishes no sample for so long has failed
+};
+
+/// Where the samples lie when a round begins.
+enum class CacheMode : std::uint8_t {
+  warm,  ///< in the page cache
+  cold,  ///< on storage
+};
+
+/// One loader, reconfigured live, and the steps made so far. Memory is set up once for all
+/// configs. Throws what dataset and step throw.
+class Pipeline {
+ public:
+  /// `largest` has the largest batch and most prefetched batches of any config to come.
+  Pipeline(Workload workload, const Config& largest, CacheMode mode)
+      : workload_(std::move(workload)),
+        largest_(largest),
+        mode_(mode),
+        loader_(workload_.source, options_for(largest_idle())) {}
+
+  /// One coupled round: loader and step together, from an empty ring.
+  Round coupled(const Config& config, const RoundOptions& options) {
+    const Trainee& trainee = trainee_for(config);
+    start(config);
+    Round round = run_round(loader_, trainee.step, options);
+    advance(config, round);
+    return round;
+  }
+
+  /// The loader alone: batches are drained and thrown away.
+  Round loader_alone(const Config& config, const RoundOptions& options) {
+    start(config);
+    Round round = run_round(
+        loader_, [](const Batch&) {}, options);
+    advance(config, round);
+    return round;
+  }
+
+  /// The step alone, on one batch that already lies in memory.
+  Round device_alone(const Config& config, const RoundOptions& options) {
+    const Trainee& trainee = trainee_for(config);
+    start(config);
+    Replay replay(loader_.next());
+    loader_.resize(0);
+    return run_round(replay, trainee.step, options);
+  }
+
+  /// Seconds that going on to the next epoch costs: the step interval there less the median one.
+  double epoch_boundary_s(const Config& config) {
+    const Trainee& trainee = trainee_for(config);
+    const auto per_epoch = batches_per_epoch(config);
+    const auto before = std::min<std::uint64_t>(per_epoch - 1, 4);
+    start(config, per_epoch - 1 - before);
+    std::vector<double> intervals;
+    double at_boundary_s = 0;
+    double last_s = 0;
+    for (std::uint64_t b = 0; b < 2 * before + 3; ++b) {
+      const auto batch = loader_.next();
+      trainee.step(*batch);
+      const double now_s = SteadyClock{}.now_s();
+      if (b > 0) (batch->index() == 0 ? at_boundary_s : intervals.emplace_back()) = now_s - last_s;
+      last_s = now_s;
+    }
+    return intervals.empty() ? 0 : std::max(0.0, at_boundary_s - median(intervals));
+  }
+
+  /// Bytes that a config needs for slots and step.
+  std::size_t memory_bytes(const Config& config) {
+    const auto slots = static_cast<std::size_t>(options_for(config).slots());
+    const BatchLayout layout(workload_.source->layout(), static_cast<std::size_t>(config.batch));
+    return slots * layout.bytes() + trainee_for(config).memory_bytes;
+  }
+
+  const Workload& workload() const noexcept { return workload_; }
+  std::vector<Skip> skips() const { return loader_.skips(); }
+
+ private:
+  /// A feed that returns the same batch again and again.
+  class Replay {
+   public:
+    explicit Replay(std::optional<Lease> lease) : lease_(std::move(lease)) {}
+    const Lease* next() const noexcept { return lease_ ? &*lease_ : nullptr; }
+    int ready() const noexcept { return 1; }
+
+   private:
+    std::optional<Lease> lease_;
+  };
+
+  Config largest_idle() const {
+    Config config = largest_;
+    config.workers = 0;
+    return config;
+  }
+
+  LoaderOptions options_for(const Config& config) const {
+    return {.batch = config.batch,
+            .workers = config.workers,
+            .prefetch = config.workers == 0 ? 0 : config.prefetch,
+            .order = workload_.order,
+            .max_skips = workload_.max_skips,
+            .stall_s = workload_.stall_s};
+  }
+
+  std::uint64_t batches_per_epoch(const Config& config) const {
+    return Order(workload_.source->size(), static_cast<std::size_t>(config.batch), workload_.order)
+        .batches_per_epoch();
+  }
+
+  /// Empties the ring and starts the config where no earlier round has been.
+  void start(const Config& config) {
+    start(config, cursor_ / static_cast<std::uint64_t>(config.batch) + 1);
+  }
+
+  void start(const Config& config, std::uint64_t batch) {
+    LoaderOptions options = options_for(config);
+    options.start_batch = batch;
+    if (mode_ == CacheMode::cold) evict_from(config, batch);
+    loader_.reconfigure(options);
+  }
+
+  /// Drops what the coming round may read: twice what the largest round so far has read.
+  void evict_from(const Config& config, std::uint64_t batch) {
+    const auto batch_size = static_cast<std::uint64_t>(config.batch);
+    const Order order(workload_.source->size(), batch_size, workload_.order);
+    const std::uint64_t per_epoch = order.batches_per_epoch();
+    const std::uint64_t window = std::min(per_epoch, 2 * most_read_ / batch_size + 8);
+    for (std::uint64_t b = batch; b < batch + window; ++b) {
+      const auto index = static_cast<std::size_t>(b % per_epoch);
+      order.for_each(b / per_epoch, index, 0, order.count(index),
+                     [&](std::size_t, std::size_t i) { workload_.source->evict(i); });
+    }
+  }
+
+  void advance(const Config& config, const Round& round) {
+    const auto ahead = static_cast<std::uint64_t>(config.batch * (config.prefetch + 2));
+    most_read_ = std::max(most_read_, round.samples + ahead);
+    cursor_ += round.samples + ahead;
+  }
+
+  /// Steps depend on precision and threads alone: made once, for the largest batch.
+  Trainee& trainee_for(const Config& config) {
+    const auto key = std::pair(config.precision, config.step_threads);
+    auto found = trainees_.find(key);
+    if (found == trainees_.end()) {
+      Config largest = config;
+      largest.batch = std::max(largest_.batch, config.batch);
+      found = trainees_.emplace(key, workload_.make_step(largest)).first;
+    }
+    return found->second;
+  }
+
+  Workload workload_;
+  Config largest_;
+  CacheMode mode_;
+  std::map<std::pair<Precision, int>, Trainee> trainees_;
+  std::uint64_t cursor_ = 0;     ///< samples read so far, counted across epochs
+  std::uint64_t most_read_ = 0;  ///< samples of the longest round
+  Loader loader_;
+};
+
+}  // namespace feedrate

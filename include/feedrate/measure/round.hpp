@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A round: one short timed stretch of one config, where loader, feed, step and clock meet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <cstdlib>
+
+#include "feedrate/core/clock.hpp"
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+
+/// How long a round lasts.
+struct RoundOptions {
+  double seconds = 0.5;                      ///< at least
+  double max_seconds = 1e9;                  ///< a round that still trends ends here
+  int min_batches = 3;                       ///< at least
+  const std::atomic<bool>* abort = nullptr;  ///< ends the round at the next batch when true
+};
+
+/// What was seen in a round. The clock runs from the end of the first step.
+struct Round {
+  int order = 0;       ///< which round of the run this was
+  double start_s = 0;  ///< since the run began
+  double duration_s = 0;
+  std::uint64_t samples = 0;
+  int batches = 0;
+  double wait_s = 0;         ///< the step waited for a batch, or filled it itself
+  double step_s = 0;         ///< the device executed steps
+  double cpu_s = 0;          ///< CPU seconds of the whole process
+  double first_batch_s = 0;  ///< from an empty ring to the first batch
+  int ring_at_start = 0;     ///< batches that lay ready when the clock started
+  int ring_at_end = 0;       ///< and when it stopped
+
+  double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
+  /// Share of the time in which the device executed steps.
+  double busy() const noexcept { return step_s / duration_s; }
+};
+
+namespace detail {
+
+/// A ring that fills or drains flatters or slows a short stretch; it has settled when its change
+/// is within 5 % of the batches that went through.
+inline bool has_settled(const Round& round, int ready_now) noexcept {
+  return std::abs(ready_now - round.ring_at_start) * 20 <= round.batches;
+}
+
+inline void check_abort(const RoundOptions& options) {
+  if (options.abort && options.abort->load(std::memory_order_relaxed)) {
+    throw Error(Fault::interrupted, "The run was interrupted.");
+  }
+}
+
+}  // namespace detail
+
+/// Runs `step(batch)` on each batch of `feed.next()`. The ring should be empty at the call.
+///
+/// A feed has `next()`, an optional batch, and `ready()`, the batches that lie ready. Throws what
+/// feed and step throw, and Error(interrupted) on abort.
+template <class Feed, class Step, Clock C = SteadyClock>
+Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& clock = {}) {
+  Round round;
+  const double call_s = clock.now_s();
+  const auto take = [&] {
+    auto batch = feed.next();
+    if (!batch) throw Error(Fault::data, "The dataset ended in the middle of a measurement.");
+    return batch;
+  };
+  {
+    const auto first = take();
+    round.first_batch_s = clock.now_s() - call_s;
+    step(*first);
+  }
+  round.ring_at_start = feed.ready();
+  const double cpu_s = process_cpu_s();
+  const double start_s = clock.now_s();
+  for (double now_s = start_s;;) {
+    detail::check_abort(options);
+    const auto batch = take();
+    const double have_s = clock.now_s();
+    step(*batch);
+    const double done_s = clock.now_s();
+    round.wait_s += have_s - now_s;
+    round.step_s += done_s - have_s;
+    round.samples += batch->count();
+    ++round.batches;
+    now_s = done_s;
+    round.duration_s = now_s - start_s;
+    if (round.batches < options.min_batches || round.duration_s < options.seconds) continue;
+    if (round.duration_s >= options.max_seconds || detail::has_settled(round, feed.ready())) break;
+  }
+  round.ring_at_end = feed.ready();
+  round.cpu_s = process_cpu_s() - cpu_s;
+  return round;
+}
+
+}  // namespace feedrate

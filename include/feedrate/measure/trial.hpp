@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trial: one config and everything that was measured of it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/measure/round.hpp"
+#include "feedrate/measure/statistics.hpp"
+
+namespace feedrate {
+
+/// What became of a trial.
+enum class TrialStatus : std::uint8_t {
+  measured,
+  hopeless,     ///< its ceiling lies below what another config reaches; not run
+  predicted,    ///< too slow for the budget; its rate is a prediction
+  not_reached,  ///< the budget ended first
+  failed,       ///< threw; the reason says what
+};
+
+constexpr std::string_view name_of(TrialStatus status) noexcept {
+  constexpr std::array<std::string_view, 5> names = {"measured", "hopeless", "predicted",
+                                                     "not_reached", "failed"};
+  return names[static_cast<std::size_t>(status)];
+}
+
+/// Rates of the parts, each measured alone, in samples/s.
+struct Ceilings {
+  double loader = 0;
+  std::optional<double> copy;  ///< empty where the device reads the slot in place
+  double device = 0;
+  /// On the cpu device loader and step share the cores: the bound is
+  /// cores / (loader + step core-seconds per sample).
+  std::optional<double> cores;
+
+  double lowest() const noexcept {
+    return std::min({loader, device, copy.value_or(loader), cores.value_or(loader)});
+  }
+};
+
+/// One measured config.
+struct Trial {
+  Config config;
+  TrialStatus status = TrialStatus::not_reached;
+  std::string reason;  ///< why it was not measured
+  std::vector<Round> rounds;
+  std::optional<Ceilings> ceilings;
+  double predicted_samples_per_s = 0;  ///< bound known before it was run; 0: none
+  double epoch_boundary_s = -1;        ///< what going on to the next epoch costs; < 0: unmeasured
+  std::size_t memory_bytes = 0;        ///< slots and step
+
+  /// Geometric mean over the rounds and its 95 % interval. Needs a round.
+  Interval samples_per_s() const {
+    std::vector<double> rates(rounds.size());
+    std::transform(rounds.begin(), rounds.end(), rates.begin(),
+                   [](const Round& round) { return round.samples_per_s(); });
+    return geometric_interval(rates, 0.05);
+  }
+
+  /// Mean over the rounds of what `part(round)` says.
+  template <class Part>
+  double mean_of(Part&& part) const {
+    double sum = 0;
+    for (const Round& round : rounds) sum += part(round);
+    return sum / static_cast<double>(rounds.size());
+  }
+
+  double busy() const {
+    return mean_of([](const Round& round) { return round.busy(); });
+  }
+  /// Share of the time in which the step waited for data.
+  double waiting() const {
+    return mean_of([](const Round& round) { return round.wait_s / round.duration_s; });
+  }
+  double first_batch_s() const {
+    return mean_of([](const Round& round) { return round.first_batch_s; });
+  }
+
+  /// Coupled rate over the device ceiling of this very config.
+  std::optional<double> fed() const {
+    if (!ceilings || rounds.empty()) return std::nullopt;
+    return samples_per_s().estimate / ceilings->device;
+  }
+  /// Lowest ceiling over the coupled rate: what loader and step cost each other.
+  std::optional<double> interference() const {
+    if (!ceilings || rounds.empty()) return std::nullopt;
+    return ceilings->lowest() / samples_per_s().estimate;
+  }
+};
+
+}  // namespace feedrate

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of a sweep: every trial, the pairs, and what is recommended. Plain data.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/measure/trial.hpp"
+#include "feedrate/tune/race.hpp"
+#include "feedrate/tune/space.hpp"
+
+namespace feedrate {
+
+/// How sure a recommendation is.
+enum class Standing : std::uint8_t {
+  resolved,    ///< one config is faster than all others
+  tied,        ///< several are equally fast as far as this machine resolves; the cheapest is named
+  unresolved,  ///< the machine is too noisy, or the budget too short, to tell
+  keep_current,  ///< nothing is faster than the reference
+};
+
+constexpr std::string_view name_of(Standing standing) noexcept {
+  constexpr std::array<std::string_view, 4> names = {"resolved", "tied", "unresolved",
+                                                     "keep_current"};
+  return names[static_cast<std::size_t>(standing)];
+}
+
+/// What is recommended when no axis beyond `tier` may change.
+struct TierChoice {
+  Tier tier = Tier::safe;
+  Standing standing = Standing::unresolved;
+  std::size_t trial = 0;
+  Interval speedup{1, 1, 1};         ///< against the reference, from paired rounds, 95 %
+  std::vector<std::size_t> tie_set;  ///< trials, cheapest first; the choice is one of them
+};
+
+/// Device rate of one step, measured alone.
+struct DeviceCeiling {
+  Config config;
+  double samples_per_s = 0;
+  bool predicted = false;  ///< from a smaller batch: too slow for the budget
+};
+
+/// A cause of lost throughput.
+struct Diagnosis {
+  std::string cause;     ///< a short name, stable
+  double share_of_gap;   ///< of the time per sample beyond the device's own
+  std::string evidence;  ///< what was measured
+  std::string remedy;
+  std::optional<double> gain;  ///< measured speed-up of the remedy
+};
+
+/// All that a sweep found out.
+struct Outcome {
+  std::vector<Trial> trials;
+  std::size_t reference = 0;  ///< trial: what frameworks do when told nothing
+  std::vector<NotApplicable> not_applicable;
+  std::vector<TierChoice> tiers;     ///< of the allowed tiers, narrowest first
+  std::vector<Pair> pairs;           ///< of the race
+  double noise = 0;                  ///< standard deviation of one paired log-ratio
+  int passes = 0;                    ///< of the race
+  std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run 5 times
+  DeviceCeiling best_device;         ///< the fastest step in the space, measured alone
+  std::vector<Diagnosis> diagnoses;
+  double unexplained_share = 0;
+  std::string stopped_because;
+  bool interrupted = false;
+  double wall_s = 0;
+
+  const TierChoice& choice() const { return tiers.back(); }
+  const Trial& recommended() const { return trials[choice().trial]; }
+};
+
+}  // namespace feedrate

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The race: finalists run in turn, pass after pass, and are judged by paired log-ratios. A pure
+// state machine: the work is outside.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/core/random.hpp"
+#include "feedrate/measure/verdict.hpp"
+#include "feedrate/tune/space.hpp"
+
+namespace feedrate {
+
+/// What is known of one pair at the end of a race.
+struct Pair {
+  std::size_t a = 0;   ///< trial
+  std::size_t b = 0;   ///< trial
+  Interval log_ratio;  ///< of rate a over rate b, 95 %
+  Verdict verdict = Verdict::unresolved;
+  int rounds = 0;  ///< pairs of rounds behind it
+};
+
+/// Interleaved comparison of finalists. In each pass every runner that is still in runs once, in
+/// random order; the rounds of one pass are pairs.
+class Race {
+ public:
+  /// `finalists` are trials; `stays` (the reference) is never dropped.
+  Race(std::vector<std::size_t> finalists, std::size_t stays, std::uint64_t seed)
+      : stays_(stays), random_(seed, 0, 0) {
+    for (const std::size_t trial : finalists) runners_.push_back({trial, true, {}});
+    rivals_ = static_cast<int>(runners_.size()) - 1;
+  }
+
+  /// The trial to run next; empty behind the last look.
+  std::optional<std::size_t> propose() {
+    if (passes_ >= looks.back()) return std::nullopt;
+    if (queue_.empty()) shuffle();
+    return runners_[queue_.back()].trial;
+  }
+
+  /// The score (a log-rate) of the trial that was proposed last; empty when it failed, which ends
+  /// its race.
+  void notify(std::optional<double> score) {
+    Runner& runner = runners_[queue_.back()];
+    queue_.pop_back();
+    if (score) runner.scores.push_back(*score);
+    runner.in = score.has_value();
+    if (queue_.empty()) ++passes_;
+  }
+
+  int passes() const noexcept { return passes_; }
+  bool contains(std::size_t trial) const {
+    return std::any_of(runners_.begin(), runners_.end(),
+                       [&](const Runner& runner) { return runner.trial == trial; });
+  }
+  bool is_in(std::size_t trial) const { return find(trial).in; }
+  /// Runners that are still in, the one that stays included.
+  std::size_t size() const {
+    return static_cast<std::size_t>(
+        std::count_if(runners_.begin(), runners_.end(), [](const Runner& r) { return r.in; }));
+  }
+
+  /// Takes a trial out of the race; between passes only.
+  void drop(std::size_t trial) {
+    if (trial != stays_) find(trial).in = false;
+  }
+
+  /// A against B over the passes that both ran.
+  Pair compare(std::size_t a, std::size_t b) const {
+    const std::vector<double> ratios = log_ratios(a, b);
+    Pair pair{a, b, {}, verdict_on(ratios, {.rivals = rivals_}), static_cast<int>(ratios.size())};
+    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, 0.05);
+    return pair;
+  }
+
+  /// Mean score of a trial; only of one that has run.
+  double score(std::size_t trial) const { return mean(find(trial).scores); }
+  bool has_run(std::size_t trial) const { return !find(trial).scores.empty(); }
+
+  bool at_pass_end() const noexcept { return queue_.empty(); }
+  /// True between passes when the data may be looked at.
+  bool at_look() const noexcept {
+    return at_pass_end() && std::find(looks.begin(), looks.end(), passes_) != looks.end();
+  }
+
+ private:
+  struct Runner {
+    std::size_t trial;
+    bool in;
+    std::vector<double> scores;  ///< one per pass
+  };
+
+  const Runner& find(std::size_t trial) const {
+    return *std::find_if(runners_.begin(), runners_.end(),
+                         [&](const Runner& runner) { return runner.trial == trial; });
+  }
+  Runner& find(std::size_t trial) { return const_cast<Runner&>(std::as_const(*this).find(trial)); }
+
+  std::vector<double> log_ratios(std::size_t a, std::size_t b) const {
+    const auto& scores_a = find(a).scores;
+    const auto& scores_b = find(b).scores;
+    std::vector<double> ratios(std::min(scores_a.size(), scores_b.size()));
+    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = scores_a[i] - scores_b[i];
+    return ratios;
+  }
+
+  /// A new random order of those still in. Source: Fisher and Yates.
+  void shuffle() {
+    for (std::size_t r = 0; r < runners_.size(); ++r) {
+      if (runners_[r].in) queue_.push_back(r);
+    }
+    for (std::size_t n = queue_.size(); n > 1; --n) {
+      std::swap(queue_[n - 1], queue_[random_.below(static_cast<std::uint32_t>(n))]);
+    }
+  }
+
+  std::vector<Runner> runners_;
+  std::size_t stays_;
+  Random random_;
+  std::vector<std::size_t> queue_;
+  int passes_ = 0;
+  int rivals_ = 0;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The space: the values of each axis, and the configs that they span.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+
+/// The values that a sweep tries, axis by axis, named as the fields of Config.
+struct Space {
+  std::vector<int> workers = {0};
+  std::vector<int> prefetch = {2};
+  std::vector<bool> pinned = {false};
+  std::vector<int> step_threads = {1};
+  std::vector<Precision> precision = {Precision::fp32};
+  std::vector<int> batch = {32};
+  bool workers_may_grow = false;  ///< go on past the largest number while it still gains
+};
+
+/// A value that was asked for but means nothing on this device.
+struct NotApplicable {
+  std::string axis;
+  std::string value;
+  std::string why;
+};
+
+/// A config without differences that make none: with no workers nothing is prefetched.
+inline Config canonical(Config config) noexcept {
+  if (config.workers == 0) config.prefetch = 0;
+  if (config.workers > 0) config.prefetch = std::max(config.prefetch, 1);
+  return config;
+}
+
+namespace detail {
+
+/// Calls visit(axis, values) for each axis.
+template <class Visit>
+void for_each_values(const Space& space, Visit&& visit) {
+  visit(&Config::workers, space.workers);
+  visit(&Config::prefetch, space.prefetch);
+  visit(&Config::pinned, space.pinned);
+  visit(&Config::step_threads, space.step_threads);
+  visit(&Config::precision, space.precision);
+  visit(&Config::batch, space.batch);
+}
+
+}  // namespace detail
+
+/// All configs of a space, each once, in the order of the axes.
+inline std::vector<Config> configs_of(const Space& space) {
+  std::vector<Config> configs = {Config{}};
+  detail::for_each_values(space, [&](auto field, const auto& values) {
+    std::vector<Config> next;
+    for (const Config& config : configs) {
+      for (const auto value : values) {
+        next.push_back(config);
+        next.back().*field = value;
+      }
+    }
+    configs = std::move(next);
+  });
+  std::vector<Config> unique;
+  for (const Config& config : configs) {
+    const Config same = canonical(config);
+    if (std::find(unique.begin(), unique.end(), same) == unique.end()) unique.push_back(same);
+  }
+  return unique;
+}
+
+/// Whether going from `from` to `to` changes nothing beyond `tier`.
+inline bool within_tier(const Config& from, const Config& to, Tier tier) noexcept {
+  bool within = true;
+  for_each_axis([&](const auto& axis) {
+    if (axis.tier > tier && from.*axis.field != to.*axis.field) within = false;
+  });
+  return within;
+}
+
+/// Order of cost among configs that are equally fast: fewest workers, least memory, smallest
+/// batch, fewest step threads, widest precision.
+inline bool cheaper(const Config& a, const Config& b) noexcept {
+  const auto key = [](const Config& c) {
+    return std::tuple(c.workers, static_cast<long>(c.batch) * (c.prefetch + 1), c.batch,
+                      c.step_threads, static_cast<int>(c.precision), c.pinned);
+  };
+  return key(a) < key(b);
+}
+
+}  // namespace feedrate
