@@ -12,8 +12,7 @@ namespace feedrate {
 /// The number format of a training step's operands; products are accumulated in fp32.
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16 };
 
-inline constexpr std::array<std::string_view, 4> precision_names = {"fp32", "tf32", "fp16",
-                                                                    "bf16"};
+inline constexpr std::array<std::string_view, 4> precision_names = {"fp32", "tf32", "fp16", "bf16"};
 
 constexpr std::string_view name_of(Precision precision) noexcept {
   return precision_names[static_cast<std::size_t>(precision)];
@@ -45,7 +44,7 @@ template <class T>
 struct Axis {
   std::string_view name;
   Tier tier;
-  T Config::* field;
+  T Config::*field;
 };
 
 /// Calls `visit(axis)` for each axis, in the order in which people read them.

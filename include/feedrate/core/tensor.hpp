@@ -92,8 +92,8 @@ struct TensorView {
   template <class T>
   std::span<T> as() const {
     if (dtype_of<T>() != dtype) {
-      throw Error(Fault::usage, "A tensor of " + std::string(name_of(dtype)) +
-                                    " was read as " + std::string(name_of(dtype_of<T>())) + ".");
+      throw Error(Fault::usage, "A tensor of " + std::string(name_of(dtype)) + " was read as " +
+                                    std::string(name_of(dtype_of<T>())) + ".");
     }
     return {static_cast<T*>(data), shape.elements()};
   }

@@ -107,11 +107,12 @@ concept Named = requires(const D& dataset, std::size_t i) {
   { dataset.name(i) } -> std::convertible_to<std::string>;
 };
 
-/// A dataset that lies on storage and can say so: `touch(i)` brings sample i into the page cache,
-/// `evict(i)` drops it from there; both return whether that worked.
+/// A dataset that lies on storage: `touch(i)` reads what sample i is stored in, so that it lies in
+/// the page cache, and returns its bytes; `evict(i)` drops it from there and returns whether that
+/// worked. Neither throws for a sample that can't be read.
 template <class D>
 concept Stored = requires(const D& dataset, std::size_t i) {
-  { dataset.touch(i) } -> std::same_as<bool>;
+  { dataset.touch(i) } -> std::same_as<std::size_t>;
   { dataset.evict(i) } -> std::same_as<bool>;
 };
 

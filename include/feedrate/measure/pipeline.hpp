@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct Workload {
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
   double stall_s = 30;  ///< a loader that finishes no sample for so long has failed
+  std::uint64_t memory_bytes = ~std::uint64_t{0};  ///< that the slots may take
 };
 
 /// Where the samples lie when a round begins.
@@ -44,16 +46,16 @@ enum class CacheMode : std::uint8_t {
   cold,  ///< on storage
 };
 
-/// One loader, reconfigured live, and the steps made so far. Memory is set up once for all
-/// configs. Throws what dataset and step throw.
+/// One loader, reconfigured live, and the steps made so far. Throws what dataset and step throw.
 class Pipeline {
  public:
-  /// `largest` has the largest batch and most prefetched batches of any config to come.
-  Pipeline(Workload workload, const Config& largest, CacheMode mode)
+  /// No config to come should have a larger batch than `largest_batch`: a step is made once for
+  /// it and serves the smaller ones.
+  Pipeline(Workload workload, int largest_batch, CacheMode mode)
       : workload_(std::move(workload)),
-        largest_(largest),
+        largest_batch_(largest_batch),
         mode_(mode),
-        loader_(workload_.source, options_for(largest_idle())) {}
+        loader_(workload_.source, LoaderOptions{.batch = 1, .prefetch = 0}) {}
 
   /// One coupled round: loader and step together, from an empty ring.
   Round coupled(const Config& config, const RoundOptions& options) {
@@ -103,15 +105,15 @@ class Pipeline {
 
   /// Bytes that a config needs for slots and step.
   std::size_t memory_bytes(const Config& config) {
-    const auto slots = static_cast<std::size_t>(options_for(config).slots());
-    const BatchLayout layout(workload_.source->layout(), static_cast<std::size_t>(config.batch));
-    return slots * layout.bytes() + trainee_for(config).memory_bytes;
+    return slot_bytes(config) + trainee_for(config).memory_bytes;
   }
 
   const Workload& workload() const noexcept { return workload_; }
   std::vector<Skip> skips() const { return loader_.skips(); }
 
  private:
+  using TraineeKey = std::tuple<Precision, int, int>;
+
   /// A feed that returns the same batch again and again.
   class Replay {
    public:
@@ -122,12 +124,6 @@ class Pipeline {
    private:
     std::optional<Lease> lease_;
   };
-
-  Config largest_idle() const {
-    Config config = largest_;
-    config.workers = 0;
-    return config;
-  }
 
   LoaderOptions options_for(const Config& config) const {
     return {.batch = config.batch,
@@ -151,8 +147,24 @@ class Pipeline {
   void start(const Config& config, std::uint64_t batch) {
     LoaderOptions options = options_for(config);
     options.start_batch = batch;
+    require_memory(config);
     if (mode_ == CacheMode::cold) evict_from(config, batch);
     loader_.reconfigure(options);
+  }
+
+  void require_memory(const Config& config) const {
+    const std::size_t bytes = slot_bytes(config);
+    if (bytes <= workload_.memory_bytes) return;
+    throw Error(Fault::usage, "The batches of this config take " + std::to_string(bytes >> 20) +
+                                  " MiB, more than the " +
+                                  std::to_string(workload_.memory_bytes >> 20) +
+                                  " MiB that are free: choose a smaller batch or prefetch.");
+  }
+
+  std::size_t slot_bytes(const Config& config) const {
+    const auto slots = static_cast<std::size_t>(options_for(config).slots());
+    return slots *
+           BatchLayout(workload_.source->layout(), static_cast<std::size_t>(config.batch)).bytes();
   }
 
   /// Drops what the coming round may read: twice what the largest round so far has read.
@@ -174,22 +186,26 @@ class Pipeline {
     cursor_ += round.samples + ahead;
   }
 
-  /// Steps depend on precision and threads alone: made once, for the largest batch.
+  /// A step serves every batch up to the largest: made once per precision and threads. Where that
+  /// one can't be made, each batch gets its own, so that a batch too large fails alone.
   Trainee& trainee_for(const Config& config) {
-    const auto key = std::pair(config.precision, config.step_threads);
-    auto found = trainees_.find(key);
-    if (found == trainees_.end()) {
-      Config largest = config;
-      largest.batch = std::max(largest_.batch, config.batch);
-      found = trainees_.emplace(key, workload_.make_step(largest)).first;
+    const TraineeKey shared{config.precision, config.step_threads, largest_batch_};
+    const TraineeKey own{config.precision, config.step_threads, config.batch};
+    if (const auto found = trainees_.find(shared); found != trainees_.end()) return found->second;
+    if (const auto found = trainees_.find(own); found != trainees_.end()) return found->second;
+    Config largest = config;
+    largest.batch = std::max(largest_batch_, config.batch);
+    try {
+      return trainees_.emplace(shared, workload_.make_step(largest)).first->second;
+    } catch (const std::exception&) {
+      return trainees_.emplace(own, workload_.make_step(config)).first->second;
     }
-    return found->second;
   }
 
   Workload workload_;
-  Config largest_;
+  int largest_batch_;
   CacheMode mode_;
-  std::map<std::pair<Precision, int>, Trainee> trainees_;
+  std::map<TraineeKey, Trainee> trainees_;
   std::uint64_t cursor_ = 0;     ///< samples read so far, counted across epochs
   std::uint64_t most_read_ = 0;  ///< samples of the longest round
   Loader loader_;

@@ -80,7 +80,11 @@ inline double student_quantile(double freedom, double both) noexcept {
     y = y > 0.002 ? std::expm1(y) : 0.5 * y * y + y;
   } else {
     y = ((1 / (((freedom + 6) / (freedom * y) - 0.089 * d - 0.822) * (freedom + 2) * 3) +
-          0.5 / (freedom + 4)) * y - 1) * (freedom + 1) / (freedom + 2) + 1 / y;
+          0.5 / (freedom + 4)) *
+             y -
+         1) *
+            (freedom + 1) / (freedom + 2) +
+        1 / y;
   }
   return std::sqrt(freedom * y);
 }

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -21,26 +24,35 @@ inline RoundOptions part_options(const Sweep& sweep) {
   return options;
 }
 
-/// The rate of a step of a smaller batch, which stands in where the larger one is too slow.
-inline std::optional<PartRate> smaller_batch_rate(const Sweep& sweep, const Bounds& bounds,
-                                                  Config config) {
-  std::optional<PartRate> rate;
+/// The measured rates of the same step with smaller batches, by batch.
+inline std::map<int, PartRate> smaller_batches(Sweep& sweep, const Config& config) {
+  std::map<int, PartRate> rates;
   for (const Trial& trial : sweep.outcome().trials) {
     Config smaller = config;
     smaller.batch = trial.config.batch;
-    if (smaller.batch < config.batch && bounds.device(smaller)) rate = bounds.device(smaller);
+    const auto rate = sweep.bounds().device(smaller);
+    if (smaller.batch < config.batch && rate && !rate->predicted) rates[smaller.batch] = *rate;
   }
-  return rate;
+  return rates;
+}
+
+/// The rate of a step as its smaller batches predict it: where two of them are equally fast per
+/// sample, or where measuring would take more than a fortieth of the budget.
+inline std::optional<PartRate> predict_device(Sweep& sweep, const Config& config) {
+  const auto rates = smaller_batches(sweep, config);
+  if (rates.empty()) return std::nullopt;
+  PartRate last = rates.rbegin()->second;
+  last.predicted = true;
+  const bool slow = 3 * config.batch / last.samples_per_s > sweep.options().budget_s / 40;
+  if (rates.size() < 2) return slow ? std::optional(last) : std::nullopt;
+  const double gain = last.samples_per_s / std::next(rates.rbegin())->second.samples_per_s;
+  return slow || std::abs(gain - 1) < 0.05 ? std::optional(last) : std::nullopt;
 }
 
 inline void calibrate_device(Sweep& sweep, const Config& config) {
   Bounds& bounds = sweep.bounds();
   if (bounds.device(config)) return;
-  auto smaller = smaller_batch_rate(sweep, bounds, config);
-  if (smaller && 4 * config.batch / smaller->samples_per_s > sweep.longest_round_s()) {
-    smaller->predicted = true;
-    return bounds.set_device(config, *smaller);
-  }
+  if (const auto rate = predict_device(sweep, config)) return bounds.set_device(config, *rate);
   const auto round = sweep.try_part(config, "calibrate", [&] {
     return sweep.pipeline().device_alone(config, part_options(sweep));
   });

@@ -24,6 +24,11 @@ inline std::string rate(double samples_per_s) {
   return text;
 }
 
+/// "1 worker", "4 workers".
+inline std::string workers(const Config& config) {
+  return std::to_string(config.workers) + (config.workers == 1 ? " worker" : " workers");
+}
+
 }  // namespace detail
 
 /// The causes of the reference's gap, largest first, and what they leave open. The gap is the
@@ -51,8 +56,9 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference
     main.cause = "no_overlap";
     main.evidence = "The step waits " + detail::percent(reference.waiting()) +
                     " of the time while the caller loads: 0 workers.";
-    main.remedy = "Load in " + std::to_string(std::max(recommended.config.workers, 1)) +
-                  " workers beside the step.";
+    main.remedy = recommended.config.workers > 0
+                      ? "Load in " + detail::workers(recommended.config) + " beside the step."
+                      : "No number of workers tried was faster here.";
   } else if (shares_cores) {
     main.cause = "shared_cores";
     main.evidence = "Loader and step want the same cores, which are enough for " +
@@ -63,7 +69,7 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference
     main.evidence = "The loader alone reaches " + detail::rate(ceilings.loader) +
                     ", the device alone " + detail::rate(ceilings.device) + ".";
     main.remedy = recommended.config.workers > reference.config.workers
-                      ? "Load in " + std::to_string(recommended.config.workers) + " workers."
+                      ? "Load in " + detail::workers(recommended.config) + "."
                       : "Make samples cheaper to load.";
   }
   if (!recommended.rounds.empty() && recommended.config != reference.config) {

@@ -129,11 +129,12 @@ class Judge {
     TierChoice choice{tier, Standing::resolved, leader, {1, 1, 1}, {}};
     bool unresolved = false;
     for (const std::size_t trial : trials) {
-      if (trial != leader) sweep_.outcome().pairs.push_back(race_.compare(trial, leader));
-      if (trial == leader || is_tied(trial, leader))
+      if (trial == leader || is_tied(trial, leader)) {
         choice.tie_set.push_back(trial);
-      else if (race_.compare(trial, leader).verdict == Verdict::unresolved)
+      } else if (might_be_faster(trial, leader)) {
         unresolved = true;
+      }
+      if (trial != leader) sweep_.outcome().pairs.push_back(race_.compare(trial, leader));
     }
     std::sort(choice.tie_set.begin(), choice.tie_set.end(), [&](std::size_t a, std::size_t b) {
       return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
@@ -141,7 +142,7 @@ class Judge {
     choice.trial = choice.tie_set.front();
     if (choice.tie_set.size() > 1) choice.standing = Standing::tied;
     if (unresolved) choice.standing = Standing::unresolved;
-    settle_against_reference(choice);
+    settle_against_reference(choice, leader);
     return choice;
   }
 
@@ -157,14 +158,27 @@ class Judge {
     return pair.log_ratio.estimate > -std::max(std::log1p(0.01), standard_error);
   }
 
+  /// Whether a trial could still be more than 1 % faster than the leader.
+  bool might_be_faster(std::size_t trial, std::size_t leader) const {
+    const Pair pair = race_.compare(trial, leader);
+    return pair.verdict != Verdict::slower && pair.log_ratio.high > std::log1p(0.01);
+  }
+
+  /// Whether the leader could still gain 5 % over the reference.
+  bool might_gain(std::size_t leader, std::size_t reference) const {
+    const Pair pair = race_.compare(leader, reference);
+    return pair.verdict != Verdict::same && pair.log_ratio.high > std::log(1.05);
+  }
+
   /// What is not faster than the reference is no reason to change anything.
-  void settle_against_reference(TierChoice& choice) {
+  void settle_against_reference(TierChoice& choice, std::size_t leader) {
     const std::size_t reference = sweep_.outcome().reference;
     const bool reference_ties =
         std::find(choice.tie_set.begin(), choice.tie_set.end(), reference) != choice.tie_set.end();
     if (choice.trial == reference || reference_ties) {
+      const bool known = leader == reference || !might_gain(leader, reference);
       choice.trial = reference;
-      choice.standing = Standing::keep_current;
+      choice.standing = known ? Standing::keep_current : Standing::unresolved;
       return;
     }
     const Pair pair = race_.compare(choice.trial, reference);

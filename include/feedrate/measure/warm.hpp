@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warming: a fixed part of a dataset is read into the page cache, and all trials use that part.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "feedrate/core/clock.hpp"
+#include "feedrate/data/order.hpp"
+#include "feedrate/load/subset.hpp"
+
+namespace feedrate {
+
+/// How much may be warmed.
+struct WarmLimits {
+  std::uint64_t bytes = std::uint64_t{1} << 30;  ///< half of the free memory is a good choice
+  double seconds = 10;
+  std::uint64_t seed = 0;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// Reads samples, in the order of a Subset with the same seed, until a limit is met; returns how
+/// many. A source that lies on no storage is warm as it is.
+inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
+  const Permutation choice(source.size(), limits.seed, 0);
+  const double end_s = SteadyClock{}.now_s() + limits.seconds;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    bytes += source.touch(choice(i));
+    if (bytes == 0) return source.size();
+    const bool stopped = limits.stop && limits.stop->load(std::memory_order_relaxed);
+    if (bytes >= limits.bytes || stopped || SteadyClock{}.now_s() >= end_s) return i + 1;
+  }
+  return source.size();
+}
+
+/// The part of `source` that lies in the page cache now: all of it, or a fixed random subset.
+inline std::shared_ptr<const Source> warmed(std::shared_ptr<const Source> source,
+                                            const WarmLimits& limits) {
+  const std::size_t samples = warm_up(*source, limits);
+  if (samples == source->size()) return source;
+  return std::make_shared<Subset>(std::move(source), samples, limits.seed);
+}
+
+}  // namespace feedrate

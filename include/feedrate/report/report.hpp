@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report: everything that a run found out, as plain data. One writer per format.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/measure/machine_card.hpp"
+#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/tune/outcome.hpp"
+#include "feedrate/tune/sweep.hpp"
+
+namespace feedrate {
+
+/// The program that made the report, and how it was called.
+struct ToolInfo {
+  std::string version;
+  std::string commit;
+  std::string command_line;
+  std::string started_at;  ///< ISO 8601, UTC
+  std::uint64_t seed = 0;
+  double wall_s = 0;
+};
+
+/// One part of what loading a sample costs.
+struct LoadPart {
+  std::string name;  ///< read, decode, augment
+  double seconds_per_sample = 0;
+};
+
+/// What was trained on what.
+struct WorkloadInfo {
+  std::string name;
+  std::string kind;     ///< builtin or data
+  std::string dataset;  ///< one phrase
+  std::string path;     ///< of the data; empty for data made in memory
+  std::string model;    ///< one phrase
+  std::string field;    ///< the field that is the step's input
+  std::size_t samples = 0;
+  std::size_t sample_bytes = 0;  ///< in a batch
+  double flops_per_sample = 0;
+  CacheMode cache = CacheMode::warm;
+  std::size_t cached_samples = 0;  ///< samples that the trials used
+  std::vector<LoadPart> parts;     ///< of one sample on one core; empty where there is one part
+};
+
+/// Text to paste into a program.
+struct Setting {
+  std::string framework;
+  std::string text;
+  std::string measured_with;  ///< what the figures behind it were measured with
+};
+
+/// A command worth running next.
+struct NextStep {
+  std::string command;
+  std::string why;
+};
+
+/// The whole document.
+struct Report {
+  static constexpr int schema_version = 1;
+
+  ToolInfo tool;
+  Machine machine;
+  std::optional<MachineCard> card;  ///< empty where it was not asked for
+  std::string device = "cpu";
+  WorkloadInfo workload;
+  Space space;
+  std::vector<Tier> allowed;
+  Objective objective = Objective::utilization;
+  double budget_s = 0;
+  Outcome outcome;
+  std::vector<Skip> skips;
+  std::vector<Setting> settings;
+  std::vector<NextStep> next;
+};
+
+/// Share of the best device rate found in the space that a trial reaches; empty where unknown.
+inline std::optional<double> of_best(const Report& report, const Trial& trial) {
+  const double best = report.outcome.best_device.samples_per_s;
+  if (best <= 0 || trial.rounds.empty()) return std::nullopt;
+  return trial.samples_per_s().estimate / best;
+}
+
+/// Model FLOP/s over the machine's own measured product rate; empty where either is unknown.
+inline std::optional<double> mfu(const Report& report, const Trial& trial) {
+  if (!report.card || report.workload.flops_per_sample <= 0 || trial.rounds.empty()) return {};
+  for (const ProductRate& product : report.card->products) {
+    if (product.precision != trial.config.precision || !product.flops.all.known()) continue;
+    const double flops_per_s = trial.samples_per_s().estimate * report.workload.flops_per_sample;
+    return flops_per_s / product.flops.all.per_s;
+  }
+  return std::nullopt;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configs, rounds and trials as JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "feedrate/report/machine_json.hpp"
+#include "feedrate/report/report.hpp"
+
+namespace feedrate {
+
+/// One key per axis.
+inline Json to_json(const Config& config) {
+  Json json;
+  for_each_axis([&](const auto& axis) {
+    const auto value = config.*axis.field;
+    if constexpr (std::is_same_v<decltype(value), const Precision>) {
+      json[std::string(axis.name)] = name_of(value);
+    } else {
+      json[std::string(axis.name)] = value;
+    }
+  });
+  return json;
+}
+
+inline Json to_json(const Interval& interval) {
+  return {{"estimate", interval.estimate}, {"low", interval.low}, {"high", interval.high}};
+}
+
+inline Json to_json(const Round& round) {
+  return {{"order", round.order},
+          {"start_s", round.start_s},
+          {"duration_s", round.duration_s},
+          {"samples", round.samples},
+          {"batches", round.batches},
+          {"wait_s", round.wait_s},
+          {"step_s", round.step_s},
+          {"cpu_s", round.cpu_s},
+          {"first_batch_s", round.first_batch_s},
+          {"ring_at_start", round.ring_at_start},
+          {"ring_at_end", round.ring_at_end}};
+}
+
+inline Json to_json(const Ceilings& ceilings) {
+  return {{"loader_samples_per_s", ceilings.loader},
+          {"copy_samples_per_s", detail::or_null(ceilings.copy)},
+          {"device_samples_per_s", ceilings.device},
+          {"shared_cores_samples_per_s", detail::or_null(ceilings.cores)}};
+}
+
+namespace detail {
+
+inline Json rounds_json(const Trial& trial) {
+  Json rounds = Json::array();
+  for (const Round& round : trial.rounds) rounds.push_back(to_json(round));
+  return rounds;
+}
+
+inline Json positive_or_null(double value) {
+  return value > 0 ? Json(value) : Json(nullptr);
+}
+
+/// What only a trial with rounds has.
+inline void add_measured(Json& json, const Report& report, const Trial& trial) {
+  json["samples_per_s"] = to_json(trial.samples_per_s());
+  json["busy"] = trial.busy();
+  json["waiting"] = trial.waiting();
+  json["fed"] = or_null(trial.fed());
+  json["of_best"] = or_null(of_best(report, trial));
+  json["mfu"] = or_null(mfu(report, trial));
+  json["interference"] = or_null(trial.interference());
+  json["first_batch_s"] = trial.first_batch_s();
+}
+
+}  // namespace detail
+
+/// `report` gives what a trial's figures are relative to.
+inline Json to_json(const Report& report, const Trial& trial) {
+  Json json = {{"config", to_json(trial.config)},
+               {"status", name_of(trial.status)},
+               {"reason", detail::or_null(trial.reason)},
+               {"bound_samples_per_s", detail::positive_or_null(trial.predicted_samples_per_s)},
+               {"rounds", detail::rounds_json(trial)}};
+  if (!trial.rounds.empty()) detail::add_measured(json, report, trial);
+  json["ceilings"] = trial.ceilings ? to_json(*trial.ceilings) : Json(nullptr);
+  json["epoch_boundary_s"] =
+      trial.epoch_boundary_s >= 0 ? Json(trial.epoch_boundary_s) : Json(nullptr);
+  json["memory_bytes"] = trial.memory_bytes > 0 ? Json(trial.memory_bytes) : Json(nullptr);
+  return json;
+}
+
+}  // namespace feedrate

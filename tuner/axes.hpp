@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people write for axis values and times: "0,1,2,4", "16:1024:x2", "on,off", "100us".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+
+namespace feedrate {
+
+/// Whole numbers: a list "0,1,2,4", or a range "16:1024:x2" or "0:8:2", ends included. Each value
+/// lies within [least, most]. Throws Error(usage) naming the flag.
+std::vector<int> parse_integers(std::string_view flag, std::string_view text, int least, int most);
+
+/// "on", "off" or "on,off".
+std::vector<bool> parse_switches(std::string_view flag, std::string_view text);
+
+/// Precisions by name.
+std::vector<Precision> parse_precisions(std::string_view flag, std::string_view text);
+
+/// A time in seconds: "60s", "100us", "2min"; a plain number is seconds. Not negative.
+double parse_seconds(std::string_view flag, std::string_view text);
+
+/// Which of `names` the comma-separated words of `text` are.
+std::vector<std::size_t> parse_names(std::string_view flag, std::string_view text,
+                                     const std::vector<std::string_view>& names);
+
+}  // namespace feedrate

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command autotune.
+#include <iostream>
+
+#include "doctor.hpp"
+#include "feedrate/core/error.hpp"
+#include "options.hpp"
+#include "sweep_verb.hpp"
+#include "terminal.hpp"
+
+namespace feedrate {
+namespace {
+
+int exit_code(Fault fault) noexcept {
+  switch (fault) {
+    case Fault::usage:
+      return 2;
+    case Fault::data:
+      return 4;
+    case Fault::device:
+      return 5;
+    case Fault::trials:
+      return 6;
+    case Fault::interrupted:
+      return 130;
+    case Fault::internal:
+      break;
+  }
+  return 1;
+}
+
+int run(CommandLine line) {
+  switch (line.verb) {
+    case Verb::workloads:
+      return run_workloads();
+    case Verb::doctor:
+      line.doctor.color = use_color(line.doctor_color, STDOUT_FILENO);
+      return run_doctor(line.doctor, std::cout);
+    case Verb::nothing:
+      return line.exit_code;
+    case Verb::sweep:
+      break;
+  }
+  return run_sweep(line.sweep);
+}
+
+}  // namespace
+}  // namespace feedrate
+
+int main(int argc, char** argv) try {
+  return feedrate::run(feedrate::parse_command_line(argc, argv));
+} catch (const feedrate::Error& error) {
+  std::cerr << "autotune: " << error.what() << '\n';
+  return feedrate::exit_code(error.fault());
+} catch (const std::exception& error) {
+  std::cerr << "autotune: " << error.what() << '\n';
+  return 1;
+}

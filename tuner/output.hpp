@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the report goes: a file that is whole or absent, or standard output.
+#pragma once
+
+#include <string>
+
+#include "feedrate/report/report.hpp"
+#include "options.hpp"
+
+namespace feedrate {
+
+/// The report's file.
+class ReportFile {
+ public:
+  /// Throws Error(usage) when the place can't be written to.
+  explicit ReportFile(const SweepOptions& options, const std::string& workload);
+
+  /// Replaces the file by this report; does nothing where it goes to standard output.
+  void write(const Report& report);
+  /// The same, at most once a second, and silent about failures: the last write tells.
+  void save(const Report& report);
+
+  bool is_standard_output() const noexcept { return path_ == "-"; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  double last_s_ = -1;
+};
+
+}  // namespace feedrate

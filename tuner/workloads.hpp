@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workloads that autotune can run: the built-in ones, and the user's own data.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/data/costed.hpp"
+#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/report/report.hpp"
+
+namespace feedrate {
+
+/// A built-in workload, as `autotune workloads` lists it.
+struct BuiltIn {
+  std::string_view name;
+  std::string_view what;
+  std::vector<int> batches;  ///< the default axis
+};
+
+const std::vector<BuiltIn>& built_in_workloads();
+
+/// What to prepare.
+struct WorkloadRequest {
+  std::string data;  ///< folder or .npy file; empty: the built-in `name`
+  std::string labels;
+  std::string name;
+  Cost cost = Cost::cpu;
+  double sample_cost_s = 0;
+  bool dct_scaling = false;
+  std::uint64_t seed = 0;
+  int threads = 1;                              ///< for making data
+  std::function<void(const std::string&)> say;  ///< one line about what takes time
+  std::function<void(int done, int wanted)> progress;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// A workload and what is said of it.
+struct PreparedWorkload {
+  Workload workload;
+  WorkloadInfo info;
+  std::vector<int> batches;  ///< the default axis
+};
+
+/// Finds or makes the data. Throws Error(usage) on an unknown name, Error(data) on data that
+/// can't be used, Error(interrupted) when it was stopped.
+PreparedWorkload prepare_workload(const WorkloadRequest& request);
+
+}  // namespace feedrate
