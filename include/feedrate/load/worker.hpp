@@ -20,7 +20,11 @@ inline void pause_briefly() noexcept {
 
 /// One thread that fills slots: a worker, or the caller where there are none.
 struct alignas(64) Worker {
-  explicit Worker(int worker_index) : index(worker_index) {}
+  explicit Worker(int worker_index) : index(worker_index) {
+    constexpr std::size_t usual_fields = 16;  // so that the first sample allocates nothing
+    places.reserve(usual_fields);
+    lengths.reserve(usual_fields);
+  }
 
   const int index;
   std::atomic<bool> busy{false};          ///< may hold a ticket

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/load/loader.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "datasets.hpp"
+
+namespace feedrate {
+namespace {
+
+using testing::Delivered;
+using testing::drain_epochs;
+using testing::Numbers;
+
+// Catches: randomness or order that depends on which thread came first.
+TEST_CASE("The bytes and their order are the same for any number of workers", "[loader]") {
+  for (std::uint64_t seed : {0u, 1u, 2u, 3u, 4u}) {
+    Loader alone(Numbers{97}, {.batch = 8, .order = {.seed = seed}});
+    const Delivered expected = drain_epochs(alone, 3);
+    REQUIRE(expected.labels.size() == 3 * 97);
+    for (int workers : {1, 2, 3, 8, 16}) {
+      Loader loader(Numbers{97}, {.batch = 8,
+                                  .workers = workers,
+                                  .prefetch = 1 + workers % 4,
+                                  .order = {.seed = seed},
+                                  .run_length = 1 + workers % 3});
+      CHECK(drain_epochs(loader, 3) == expected);
+    }
+  }
+}
+
+// Catches: a sample that is lost or delivered twice at the border of batches or epochs.
+TEST_CASE("Each epoch delivers every sample once", "[loader]") {
+  Loader loader(Numbers{50}, {.batch = 7, .workers = 2, .prefetch = 3});
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    Delivered delivered = drain_epochs(loader, 1);
+    std::sort(delivered.labels.begin(), delivered.labels.end());
+    REQUIRE(delivered.labels.size() == 50);
+    for (std::int32_t i = 0; i < 50; ++i) CHECK(delivered.labels[static_cast<std::size_t>(i)] == i);
+  }
+}
+
+// Catches: a resumed run that sees other data than the one that was interrupted.
+TEST_CASE("A loader that starts at a batch continues what another had begun", "[loader]") {
+  Loader whole(Numbers{50}, {.batch = 7, .workers = 1});
+  Delivered expected;
+  for (int b = 0; b < 30; ++b) {
+    const auto batch = whole.next();
+    if (b >= 11) append(expected, *batch);
+  }
+  Loader resumed(Numbers{50}, {.batch = 7, .workers = 2, .start_batch = 11});
+  Delivered delivered;
+  for (int b = 11; b < 30; ++b) append(delivered, *resumed.next());
+  CHECK(delivered == expected);
+}
+
+// Catches: a tail that keeps labels of an earlier batch, on which a step of fixed size would train.
+TEST_CASE("Behind a short batch the labels are -1", "[loader]") {
+  Loader loader(Numbers{10}, {.batch = 8, .order = {.shuffle = false}});
+  CHECK(loader.next()->count() == 8);
+  const auto last = loader.next();
+  REQUIRE(last->count() == 2);
+  CHECK(last->last());
+  const std::int32_t* labels = last->get<std::int32_t>("label").data();
+  for (std::size_t i = 2; i < last->capacity(); ++i) CHECK(labels[i] == -1);
+}
+
+// Catches: a loop that never ends, or workers that fill beyond the end.
+TEST_CASE("Behind the last epoch there is no batch", "[loader]") {
+  for (int workers : {0, 2}) {
+    Loader loader(Numbers{10}, {.batch = 4, .workers = workers, .epochs = 2});
+    for (int b = 0; b < 6; ++b) CHECK(loader.next());
+    CHECK_FALSE(loader.next());
+    CHECK_FALSE(loader.next());
+    CHECK(loader.counters().samples == 20);
+    CHECK(loader.counters().filled == 20);
+  }
+}
+
+// Catches: a resize that loses or repeats a ticket, or that waits for a worker.
+TEST_CASE("The number of workers changes at any batch without changing what comes", "[loader]") {
+  Loader reference(Numbers{97}, {.batch = 4});
+  const Delivered expected = drain_epochs(reference, 4);
+  Loader loader(Numbers{97}, {.batch = 4, .workers = 1, .prefetch = 3});
+  Delivered delivered;
+  for (int b = 0; b < 4 * 25; ++b) {
+    loader.resize((b * 7) % 6);
+    append(delivered, *loader.next());
+  }
+  CHECK(delivered == expected);
+  CHECK(loader.workers() == (99 * 7) % 6);
+}
+
+// Catches: slots of the old layout that leak into the new one.
+TEST_CASE("Reconfiguring changes batch and prefetch and starts where it is told", "[loader]") {
+  Loader loader(Numbers{97}, {.batch = 4, .workers = 3, .prefetch = 2});
+  for (int b = 0; b < 5; ++b) loader.next();
+  for (const int batch : {16, 1, 64, 5}) {
+    const LoaderOptions options{.batch = batch, .workers = batch % 4, .prefetch = 1 + batch % 3};
+    loader.reconfigure(options);
+    Loader fresh(Numbers{97}, options);
+    CHECK(drain_epochs(loader, 2) == drain_epochs(fresh, 2));
+  }
+}
+
+// Catches: memory of a leased batch that is carved anew under the consumer's hands.
+TEST_CASE("A loader with a leased batch refuses to be reconfigured", "[loader]") {
+  Loader loader(Numbers{97}, {.batch = 4, .workers = 2});
+  const auto held = loader.next();
+  CHECK_THROWS_AS(loader.reconfigure({.batch = 8}), Error);
+}
+
+// Catches: a deadlock when the consumer holds every slot.
+TEST_CASE("With every slot leased the next batch is refused in a sentence", "[loader]") {
+  using Catch::Matchers::ContainsSubstring;
+  Loader loader(Numbers{97}, {.batch = 4, .workers = 2, .prefetch = 1});
+  std::vector<Lease> held;
+  held.push_back(*loader.next());
+  held.push_back(*loader.next());
+  CHECK_THROWS_WITH(loader.next(), ContainsSubstring("All 2 slots"));
+  held.clear();
+  CHECK(loader.next());
+}
+
+// Catches: a slot that is handed out again before all earlier ones are back.
+TEST_CASE("Leases may end in any order, and after their loader", "[loader]") {
+  std::optional<Lease> survivor;
+  {
+    Loader loader(Numbers{97}, {.batch = 4, .workers = 2, .prefetch = 3});
+    for (int round = 0; round < 20; ++round) {
+      std::vector<Lease> held;
+      for (int b = 0; b < 3; ++b) held.push_back(*loader.next());
+      CHECK(held[2].number() == held[0].number() + 2);
+      std::rotate(held.begin(), held.begin() + round % 3, held.end());
+    }
+    survivor = loader.next();
+  }
+  CHECK(survivor->get<float>("x").size() == 8);
+  CHECK(survivor->get<std::int32_t>("label")[0] >= 0);
+}
+
+// Catches: a range that loses the batch on which a loop was left.
+TEST_CASE("After a loop that was left early the next one continues the epoch", "[loader]") {
+  Loader loader(Numbers{20}, {.batch = 4, .workers = 1});
+  for (const auto& batch : loader.epoch()) {
+    if (batch.index() == 1) break;
+  }
+  std::vector<std::size_t> rest;
+  for (const auto& batch : loader.epoch()) rest.push_back(batch.index());
+  CHECK(rest == std::vector<std::size_t>{2, 3, 4});
+}
+
+// Catches: options that reach the engine unchecked.
+TEST_CASE("Options and data that make no sense are refused", "[loader]") {
+  CHECK_THROWS_AS(Loader(Numbers{10}, {.batch = 0}), Error);
+  CHECK_THROWS_AS(Loader(Numbers{10}, {.workers = -1}), Error);
+  CHECK_THROWS_AS(Loader(Numbers{10}, {.stall_s = 0}), Error);
+  CHECK_THROWS_AS(Loader(Numbers{0}, {}), Error);
+}
+
+// Catches: counters that miss what the caller or the workers did.
+TEST_CASE("The counters add up", "[loader]") {
+  for (int workers : {0, 2}) {
+    Loader loader(Numbers{40}, {.batch = 8, .workers = workers, .epochs = 1});
+    drain_epochs(loader, 1);
+    const LoaderCounters counters = loader.counters();
+    CHECK(counters.batches == 5);
+    CHECK(counters.samples == 40);
+    CHECK(counters.filled == 40);
+    CHECK(counters.bytes == 40 * 12);
+    CHECK((workers == 0) == (counters.fill_s == 0));
+    CHECK((workers == 0) == (counters.caller_fill_s > 0));
+  }
+}
+
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    ++count;
+  }
+  return count;
+}
+
+std::size_t threads() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    ++count;
+  }
+  return count;
+}
+
+// Catches: threads, descriptors or hangs left by a loader that is destroyed at a bad moment.
+TEST_CASE("A loader that is destroyed at any moment leaves nothing behind", "[loader]") {
+  const std::size_t threads_before = threads();
+  const std::size_t descriptors_before = descriptors();
+  for (int workers : {0, 1, 2, 8}) {
+    for (int prefetch : {1, 4}) {
+      for (int batches = 0; batches < 20; ++batches) {
+        Loader loader(Numbers{97}, {.batch = 4, .workers = workers, .prefetch = prefetch});
+        for (int b = 0; b < batches; ++b) loader.next();
+      }
+    }
+  }
+  CHECK(threads() == threads_before);
+  CHECK(descriptors() == descriptors_before);
+}
+
+// Catches: a race in tickets, slots or leases; meant for ThreadSanitizer.
+TEST_CASE("A million samples pass through many workers", "[loader]") {
+  Loader loader(Numbers{100'000}, {.batch = 250, .workers = 8, .prefetch = 4, .run_length = 50});
+  double sum = 0;
+  for (int b = 0; b < 4'000; ++b) {
+    const auto batch = loader.next();
+    for (const std::int32_t label : batch->get<std::int32_t>("label")) sum += label;
+  }
+  CHECK(sum == 10.0 * 99'999 * 100'000 / 2);
+}
+
+}  // namespace
+}  // namespace feedrate

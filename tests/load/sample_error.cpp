@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/load/sample_error.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <new>
+#include <stdexcept>
+
+#include "datasets.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using testing::Numbers;
+
+/// Numbers of which some can't be loaded.
+Numbers with_bad(std::size_t samples, std::function<bool(std::size_t)> is_bad) {
+  return {samples, [is_bad](std::size_t i) {
+            if (is_bad(i)) throw std::runtime_error("it is broken.");
+          }};
+}
+
+// Catches: an error that kills a worker, or that does not say which sample.
+TEST_CASE("A sample that can't be loaded fails its batch by name, and the rest goes on",
+          "[errors]") {
+  for (int workers : {0, 1, 2, 8}) {
+    const auto bad = [](std::size_t i) { return i == 13; };
+    Loader loader(with_bad(40, bad),
+                  {.batch = 8, .workers = workers, .order = {.shuffle = false}, .epochs = 1});
+    CHECK(loader.next());
+    CHECK_THROWS_WITH(loader.next(), ContainsSubstring("sample 13 (number-13): it is broken."));
+    for (int b = 0; b < 3; ++b) CHECK(loader.next());
+    CHECK_FALSE(loader.next());
+    const LoaderCounters counters = loader.counters();
+    CHECK(counters.samples + counters.skipped + counters.failed == 40);
+    CHECK(counters.failed == 8);
+  }
+}
+
+// Catches: whichever thread fails first deciding what the user reads.
+TEST_CASE("Of several bad samples in a batch the first by position is reported", "[errors]") {
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    const auto bad = [](std::size_t i) { return i % 2 == 1; };
+    Loader loader(with_bad(8, bad),
+                  {.batch = 8, .workers = 4, .order = {.shuffle = false}, .run_length = 1});
+    try {
+      loader.next();
+      FAIL("a batch with bad samples was delivered");
+    } catch (const SampleError& error) {
+      CHECK(error.sample() == 1);
+    }
+  }
+}
+
+// Catches: exceptions that are not std::exception, or no memory, ending the process.
+TEST_CASE("Whatever a dataset throws is reported in words", "[errors]") {
+  Loader no_memory(Numbers{4, [](std::size_t) { throw std::bad_alloc(); }}, {.workers = 1});
+  CHECK_THROWS_WITH(no_memory.next(), ContainsSubstring("out of memory"));
+  Loader strange(Numbers{4, [](std::size_t) { throw 42; }}, {.workers = 1});
+  CHECK_THROWS_WITH(strange.next(), ContainsSubstring("unknown type"));
+}
+
+// Catches: holes that keep the bytes of an earlier batch, or a count that includes them.
+TEST_CASE("Skipped samples leave no hole, a true count, and labels of -1 behind", "[skips]") {
+  for (int workers : {0, 2, 8}) {
+    const auto bad = [](std::size_t i) { return i == 0 || i == 3 || i == 4; };
+    Loader loader(
+        with_bad(16, bad),
+        {.batch = 8, .workers = workers, .order = {.shuffle = false}, .epochs = 1, .max_skips = 3});
+    const auto first = loader.next();
+    REQUIRE(first->count() == 5);
+    const std::int32_t* labels = first->get<std::int32_t>("label").data();
+    const std::vector<std::int32_t> expected = {1, 2, 5, 6, 7, -1, -1, -1};
+    CHECK(std::vector<std::int32_t>(labels, labels + 8) == expected);
+    CHECK(first->get<float>("x")[0] == 1.0f);
+    CHECK(loader.next()->count() == 8);
+    CHECK(loader.counters().samples + loader.counters().skipped == 16);
+    REQUIRE(loader.skips().size() == 3);
+    CHECK(loader.skips()[0].reason == "it is broken.");
+  }
+}
+
+// Catches: a cap that is never enforced, or that the same file uses up epoch after epoch.
+TEST_CASE("The allowance counts distinct samples, and one more than it is an error", "[skips]") {
+  const auto two_bad = [](std::size_t i) { return i == 2 || i == 9; };
+  Loader enough(with_bad(12, two_bad), {.batch = 4, .workers = 2, .epochs = 5, .max_skips = 2});
+  CHECK(testing::drain_epochs(enough, 5).labels.size() == 50);
+  CHECK(enough.skips().size() == 2);
+  Loader short_of_one(with_bad(12, two_bad), {.batch = 12, .epochs = 1, .max_skips = 1});
+  CHECK_THROWS_WITH(short_of_one.next(), ContainsSubstring("one more than the 1 samples"));
+}
+
+// Catches: an endless wait for a batch that has no sample left.
+TEST_CASE("A batch of which every sample was skipped is passed over", "[skips]") {
+  const auto bad = [](std::size_t i) { return i >= 4 && i < 8; };
+  Loader loader(with_bad(12, bad),
+                {.batch = 4, .order = {.shuffle = false}, .epochs = 1, .max_skips = 4});
+  CHECK(loader.next()->index() == 0);
+  CHECK(loader.next()->index() == 2);
+  CHECK_FALSE(loader.next());
+}
+
+}  // namespace
+}  // namespace feedrate

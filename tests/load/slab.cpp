@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/load/slab.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <utility>
+
+#include "datasets.hpp"
+
+namespace feedrate {
+namespace {
+
+int freed = 0;
+
+Slab counted_slab(std::size_t bytes) {
+  static std::byte memory[1 << 16];
+  return {memory, bytes, SlabKind::pinned,
+          0.5,    "",    [](std::byte*, std::size_t) noexcept { ++freed; }};
+}
+
+// Catches: memory that is freed twice, or never, when a slab moves.
+TEST_CASE("A slab is freed once, by whoever owns it last", "[slab]") {
+  freed = 0;
+  {
+    Slab first = counted_slab(64);
+    Slab second = std::move(first);
+    Slab third;
+    third = std::move(second);
+    CHECK(third.bytes() == 64);
+    CHECK(freed == 0);
+  }
+  CHECK(freed == 1);
+}
+
+// Catches: pages that are not aligned, or that fault during a measurement.
+TEST_CASE("A slab has at least the bytes asked for, page aligned and zero", "[slab]") {
+  for (const SlabKind kind : {SlabKind::plain, SlabKind::huge}) {
+    const Slab slab = make_slab(5000, kind);
+    CHECK(slab.bytes() >= 5000);
+    CHECK(reinterpret_cast<std::uintptr_t>(slab.data()) % 4096 == 0);
+    CHECK(slab.data()[4999] == std::byte{0});
+    CHECK((slab.kind() == kind || !slab.reason().empty()));
+  }
+}
+
+// Catches: std::bad_alloc or a crash where a sentence is due.
+TEST_CASE("Memory that is not to be had is refused in a sentence", "[slab]") {
+  CHECK_THROWS_AS(make_slab(std::size_t{1} << 60), Error);
+}
+
+// Catches: a loader that ignores the memory it was given.
+TEST_CASE("A loader uses the slab it is given, and replaces one that is too small", "[slab]") {
+  Loader uses(testing::Numbers{10}, {.batch = 4, .prefetch = 1}, counted_slab(1 << 16));
+  CHECK(uses.slab().kind() == SlabKind::pinned);
+  Loader replaces(testing::Numbers{10}, {.batch = 4, .prefetch = 1}, counted_slab(16));
+  CHECK(replaces.slab().kind() == SlabKind::plain);
+  CHECK(replaces.next()->count() == 4);
+}
+
+}  // namespace
+}  // namespace feedrate
