@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPUs of this machine, or the reason why there are none.
+#pragma once
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "feedrate/core/system_files.hpp"
+#include "feedrate/measure/nvml.hpp"
+
+namespace feedrate {
+
+/// One GPU as the driver describes it. What a GPU can't say is 0, -1 or empty.
+struct Gpu {
+  std::string name;
+  std::string uuid;
+  std::uint64_t memory_bytes = 0;
+  std::string pci;                 ///< "0000:81:00.0", as under /sys/bus/pci/devices
+  std::string compute_capability;  ///< "9.0"
+  int pcie_generation = 0;         ///< the highest of the link, whatever the GPU runs when idle
+  int pcie_lanes = 0;
+  int numa_node = -1;
+};
+
+/// The GPUs in the driver's order, which is that of nvidia-smi.
+struct Gpus {
+  std::vector<Gpu> list;
+  std::string driver;    ///< version of the driver
+  std::string why_none;  ///< one phrase where the list is empty
+};
+
+namespace detail {
+
+/// Asks for a text; empty where the GPU doesn't answer.
+template <class Ask>
+std::string nvml_text(Ask&& ask) {
+  char text[96] = {};
+  return ask(text, static_cast<unsigned>(sizeof text)) == 0 ? text : "";
+}
+
+template <class Ask>
+int nvml_number(Ask&& ask) {
+  unsigned number = 0;
+  return ask(&number) == 0 ? static_cast<int>(number) : 0;
+}
+
+/// NVML writes "00000000:81:00.0" in capitals, the kernel "0000:81:00.0" in small letters.
+inline std::string kernel_pci(std::string bus_id) {
+  if (bus_id.size() == 16) bus_id.erase(0, 4);
+  std::transform(bus_id.begin(), bus_id.end(), bus_id.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return bus_id;
+}
+
+/// -1 where the kernel knows no node, as in most virtual machines.
+inline int numa_node_of(const std::string& root, const std::string& pci) {
+  const auto node = read_count(root + "/sys/bus/pci/devices/" + pci + "/numa_node");
+  return node ? static_cast<int>(*node) : -1;
+}
+
+inline std::string capability_of(const Nvml& nvml, Nvml::Device device) {
+  int major = 0;
+  int minor = 0;
+  if (nvml.compute_capability(device, &major, &minor) != 0) return "";
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+inline Gpu describe(const Nvml& nvml, Nvml::Device device, const std::string& root) {
+  Gpu gpu;
+  gpu.name = nvml_text([&](char* to, unsigned n) { return nvml.name(device, to, n); });
+  gpu.uuid = nvml_text([&](char* to, unsigned n) { return nvml.uuid(device, to, n); });
+  Nvml::Memory memory{};
+  if (nvml.memory(device, &memory) == 0) gpu.memory_bytes = memory.total;
+  Nvml::Pci pci{};
+  if (nvml.pci(device, &pci) == 0) gpu.pci = kernel_pci(pci.bus_id);
+  gpu.compute_capability = capability_of(nvml, device);
+  gpu.pcie_generation = nvml_number([&](unsigned* to) { return nvml.pcie_generation(device, to); });
+  gpu.pcie_lanes = nvml_number([&](unsigned* to) { return nvml.pcie_width(device, to); });
+  gpu.numa_node = numa_node_of(root, gpu.pci);
+  return gpu;
+}
+
+inline void list_gpus(const Nvml& nvml, const std::string& root, Gpus& gpus) {
+  unsigned count = 0;
+  if (const int error = nvml.count(&count); error != 0) {
+    gpus.why_none =
+        std::string("the NVIDIA driver can't count its GPUs: ") + nvml.error_string(error);
+    return;
+  }
+  for (unsigned index = 0; index < count; ++index) {
+    Nvml::Device device = nullptr;
+    if (nvml.device(index, &device) == 0) gpus.list.push_back(describe(nvml, device, root));
+  }
+  if (gpus.list.empty())
+    gpus.why_none = "the NVIDIA driver answers but has no GPU for this process";
+}
+
+}  // namespace detail
+
+/// Asks the driver. Creates no CUDA context, so the GPU's memory stays as it was.
+inline Gpus read_gpus(const Nvml& nvml = load_nvml(), const std::string& root = "") {
+  Gpus gpus;
+  gpus.why_none = nvml.why_not;
+  if (!gpus.why_none.empty()) return gpus;
+  if (const int error = nvml.init(); error != 0) {
+    gpus.why_none = std::string("the NVIDIA driver refuses: ") + nvml.error_string(error);
+    return gpus;
+  }
+  gpus.driver = detail::nvml_text([&](char* to, unsigned n) { return nvml.driver_version(to, n); });
+  detail::list_gpus(nvml, root, gpus);
+  nvml.shutdown();
+  return gpus;
+}
+
+}  // namespace feedrate

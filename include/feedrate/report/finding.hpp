@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// A finding: one thing that was looked at, how it is, and how to mend it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace feedrate {
+
+/// How bad it is, in rising order.
+enum class Status : std::uint8_t {
+  ok,
+  note,     ///< nothing to mend, but good to know
+  warning,  ///< costs speed, or will under some loads
+  problem,  ///< the tuner can't do its work
+};
+
+inline constexpr std::array<std::string_view, 4> status_names = {"ok", "note", "warning",
+                                                                 "problem"};
+
+constexpr std::string_view name_of(Status status) noexcept {
+  return status_names[static_cast<std::size_t>(status)];
+}
+
+/// One line of the doctor's answer.
+struct Finding {
+  std::string name;  ///< "cpus", "memory", ...
+  Status status = Status::ok;
+  std::string seen;  ///< what was found, a phrase
+  std::string mend;  ///< a sentence that says what to do; empty where there is nothing to do
+};
+
+}  // namespace feedrate

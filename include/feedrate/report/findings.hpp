@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The doctor's judgement: from facts to findings, a pure function.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "feedrate/measure/facts.hpp"
+#include "feedrate/report/card.hpp"
+#include "feedrate/report/cpu_findings.hpp"
+#include "feedrate/report/finding.hpp"
+#include "feedrate/report/memory_findings.hpp"
+#include "feedrate/report/storage_findings.hpp"
+
+namespace feedrate {
+
+/// A GPU that is plugged in but silent is a problem; none at all is normal.
+inline Finding examine_gpus(const Gpus& gpus, bool nvidia_on_bus) {
+  if (!gpus.list.empty()) {
+    const std::string more =
+        gpus.list.size() > 1 ? format_count(gpus.list.size()) + " GPUs, the first: " : "";
+    return {"gpu", Status::ok, more + detail::describe_gpu(gpus.list.front(), gpus.driver), ""};
+  }
+  if (nvidia_on_bus) {
+    return {"gpu", Status::problem, "an NVIDIA GPU is plugged in, but " + gpus.why_none,
+            "Install the driver ('sudo apt install nvidia-driver'); in a container start it with "
+            "'docker run --gpus all'."};
+  }
+  return {"gpu", Status::note, "none: " + gpus.why_none,
+          "To tune for a GPU run it where there is one; in a container: 'docker run --gpus all'."};
+}
+
+inline Finding examine_toolkit(const CudaToolkit& toolkit, bool has_gpus) {
+  if (!toolkit.nvcc.empty()) {
+    const std::string version = toolkit.version.empty() ? "version unknown" : toolkit.version;
+    return {"cuda", Status::ok, toolkit.nvcc + " (" + version + ")", ""};
+  }
+  if (!has_gpus) return {"cuda", Status::ok, toolkit.why_not + "; not needed without a GPU", ""};
+  return {"cuda", Status::warning, toolkit.why_not,
+          "Install the CUDA toolkit and set CUDA_HOME to train on the GPU."};
+}
+
+/// All findings, in the order in which people ask.
+inline std::vector<Finding> examine(const Facts& facts) {
+  const Machine& machine = facts.card.machine;
+  const Limits& limits = machine.limits;
+  const bool has_gpus = !machine.gpus.list.empty();
+  std::vector<Finding> findings = {
+      examine_cpus(limits.cpus),
+      examine_numa(limits.cpus),
+      examine_frequency(facts.frequency),
+      examine_simd(facts.simd),
+      examine_blas(facts.card.blas_identity, facts.card.blas),
+      examine_memory(limits.memory),
+      examine_swap(limits.memory),
+      examine_shm(limits),
+      examine_open_files(limits),
+      examine_processes(limits),
+      examine_memlock(limits, has_gpus),
+      examine_cache(facts.cache),
+      examine_storage(machine.storage),
+      examine_read_rate(facts.card),
+      examine_gpus(machine.gpus, facts.nvidia_on_bus),
+      examine_toolkit(machine.cuda, has_gpus),
+  };
+  for (const ThreadVariable& variable : facts.thread_variables) {
+    findings.push_back(examine_thread_variable(variable, limits.cpus));
+  }
+  return findings;
+}
+
+/// The worst status; ok where there are no findings.
+inline Status worst_of(const std::vector<Finding>& findings) {
+  Status worst = Status::ok;
+  for (const Finding& finding : findings) worst = std::max(worst, finding.status);
+  return worst;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of core/config.hpp.
+#include "feedrate/core/config.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+using namespace feedrate;
+
+// Catches: a field added to Config but not to the list, so that flags and JSON leave it out.
+TEST_CASE("the axes cover every field: changing all of them changes a config in all its parts") {
+  Config changed{0, 0, false, 0, Precision::fp32, 0};
+  for_each_axis([&](const auto& axis) {
+    auto& value = changed.*axis.field;
+    using Value = std::remove_reference_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, bool>) {
+      value = !value;
+    } else if constexpr (std::is_same_v<Value, Precision>) {
+      value = Precision::bf16;
+    } else {
+      value += 5;
+    }
+  });
+  CHECK(changed == Config{5, 5, true, 5, Precision::bf16, 5});
+}
+
+// Catches: two axes of one name, of which the command line would reach only one.
+TEST_CASE("every axis has a name of its own, fit for a flag") {
+  std::set<std::string> names;
+  int axes = 0;
+  for_each_axis([&](const auto& axis) {
+    names.emplace(axis.name);
+    ++axes;
+    CHECK(axis.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_") == std::string_view::npos);
+  });
+  CHECK(static_cast<int>(names.size()) == axes);
+}
+
+// Catches: an axis that is recommended as safe although it changes the training.
+TEST_CASE("only precision touches numerics and only the batch touches training") {
+  for_each_axis([](const auto& axis) {
+    const Tier expected = axis.name == "precision" ? Tier::numerics
+                          : axis.name == "batch"   ? Tier::training
+                                                   : Tier::safe;
+    CHECK(axis.tier == expected);
+  });
+}
+
+// Catches: names that are listed in another order than the enum's.
+TEST_CASE("the names of precisions are in the order of their values") {
+  CHECK(name_of(Precision::fp32) == "fp32");
+  CHECK(name_of(Precision::tf32) == "tf32");
+  CHECK(name_of(Precision::fp16) == "fp16");
+  CHECK(name_of(Precision::bf16) == "bf16");
+}

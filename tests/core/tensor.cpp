@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of core/tensor.hpp.
+#include "feedrate/core/tensor.hpp"
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+using namespace feedrate;
+
+// Catches: a type added to the enum whose size or name is that of its neighbour.
+TEST_CASE("each element type has the size of its C++ type, and its own name") {
+  CHECK(bytes_of(dtype_of<std::uint8_t>()) == sizeof(std::uint8_t));
+  CHECK(bytes_of(dtype_of<std::int32_t>()) == sizeof(std::int32_t));
+  CHECK(bytes_of(dtype_of<std::int64_t>()) == sizeof(std::int64_t));
+  CHECK(bytes_of(dtype_of<float>()) == sizeof(float));
+  CHECK(bytes_of(dtype_of<double>()) == sizeof(double));
+  CHECK(bytes_of(dtype_of<BFloat16>()) == sizeof(BFloat16));
+  CHECK(name_of(dtype_of<std::uint8_t>()) == "u8");
+  CHECK(name_of(dtype_of<std::int64_t>()) == "i64");
+  CHECK(name_of(dtype_of<double>()) == "f64");
+  CHECK(name_of(dtype_of<BFloat16>()) == "bf16");
+}
+
+// Catches: a scalar that is counted as no element, and an extent of 0 that is ignored.
+TEST_CASE("the elements of a shape are the product of its extents, and a scalar is one") {
+  CHECK(Shape{}.elements() == 1);
+  CHECK(Shape{}.rank() == 0);
+  CHECK(Shape{3, 224, 224}.elements() == 150528);
+  CHECK(Shape{3, 0, 224}.elements() == 0);
+  CHECK(Shape{3, 224}.rank() == 2);
+  CHECK(Shape{3, 224}[1] == 224);
+}
+
+// Catches: shapes that are equal because only their products are compared.
+TEST_CASE("shapes are equal when all their extents are") {
+  CHECK(Shape{2, 3} == Shape{2, 3});
+  CHECK_FALSE(Shape{2, 3} == Shape{3, 2});
+  CHECK_FALSE(Shape{2, 3} == Shape{2, 3, 1});
+}
+
+// Catches: a seventh extent written past the end of the array.
+TEST_CASE("a shape of more than six extents is refused") {
+  const std::vector<std::size_t> seven(7, 1);
+  CHECK_THROWS_AS(Shape(std::span<const std::size_t>(seven)), Error);
+  const std::vector<std::size_t> six(6, 2);
+  CHECK(Shape(std::span<const std::size_t>(six)).elements() == 64);
+}
+
+// Catches: a view that hands out memory under another type, or with the wrong length.
+TEST_CASE("a view gives its elements as their own type and refuses any other") {
+  std::array<float, 6> values{1, 2, 3, 4, 5, 6};
+  const TensorView view{values.data(), DType::f32, {2, 3}};
+  CHECK(view.bytes() == sizeof values);
+  CHECK(view.as<float>().size() == 6);
+  CHECK(view.as<float>()[5] == 6);
+  try {
+    view.as<std::int32_t>();
+    FAIL("a view of f32 was read as i32");
+  } catch (const Error& error) {
+    CHECK(error.fault() == Fault::usage);
+    CHECK(std::string(error.what()) == "A tensor of f32 was read as i32.");
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of measure/nvml.hpp and measure/gpus.hpp, with a driver of our own.
+#include "feedrate/measure/gpus.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include "../planted_tree.hpp"
+
+using namespace feedrate;
+
+namespace {
+
+int shutdowns = 0;
+
+int put(char* text, unsigned length, const char* what) {
+  std::snprintf(text, length, "%s", what);
+  return 0;
+}
+
+unsigned index_of(Nvml::Device device) {
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(device)) - 1;
+}
+
+/// A driver with two GPUs, the second of which doesn't tell its memory.
+Nvml two_gpus() {
+  shutdowns = 0;
+  Nvml nvml;
+  nvml.init = [] { return 0; };
+  nvml.shutdown = [] { return ++shutdowns, 0; };
+  nvml.error_string = [](int) { return "Driver/library version mismatch"; };
+  nvml.driver_version = [](char* to, unsigned n) { return put(to, n, "570.1"); };
+  nvml.count = [](unsigned* count) { return *count = 2, 0; };
+  nvml.device = [](unsigned index, Nvml::Device* device) {
+    *device = reinterpret_cast<Nvml::Device>(std::uintptr_t{index} + 1);
+    return 0;
+  };
+  nvml.name = [](Nvml::Device, char* to, unsigned n) { return put(to, n, "NVIDIA H200"); };
+  nvml.uuid = [](Nvml::Device device, char* to, unsigned n) {
+    return put(to, n, index_of(device) == 0 ? "GPU-a" : "GPU-b");
+  };
+  nvml.memory = [](Nvml::Device device, Nvml::Memory* memory) {
+    memory->total = 150'000'000'000;
+    return index_of(device) == 0 ? 0 : 3;
+  };
+  nvml.pci = [](Nvml::Device, Nvml::Pci* pci) {
+    return put(pci->bus_id, sizeof pci->bus_id, "00000000:8A:00.0");
+  };
+  nvml.pcie_generation = [](Nvml::Device, unsigned* generation) { return *generation = 5, 0; };
+  nvml.pcie_width = [](Nvml::Device, unsigned* lanes) { return *lanes = 16, 0; };
+  nvml.compute_capability = [](Nvml::Device, int* major, int* minor) {
+    return *major = 9, *minor = 0, 0;
+  };
+  return nvml;
+}
+
+}  // namespace
+
+// Catches: fields of the driver's answers that end in the wrong place, and a driver left open.
+TEST_CASE("each GPU is described by what the driver says of it") {
+  test::PlantedTree tree;
+  tree.plant("/sys/bus/pci/devices/0000:8a:00.0/numa_node", "1\n");
+  const Gpus gpus = read_gpus(two_gpus(), tree.root());
+  REQUIRE(gpus.list.size() == 2);
+  CHECK(gpus.why_none == "");
+  CHECK(gpus.driver == "570.1");
+  const Gpu& gpu = gpus.list[0];
+  CHECK(gpu.name == "NVIDIA H200");
+  CHECK(gpu.uuid == "GPU-a");
+  CHECK(gpu.memory_bytes == 150'000'000'000u);
+  CHECK(gpu.pci == "0000:8a:00.0");
+  CHECK(gpu.compute_capability == "9.0");
+  CHECK(gpu.pcie_generation == 5);
+  CHECK(gpu.pcie_lanes == 16);
+  CHECK(gpu.numa_node == 1);
+  CHECK(gpus.list[1].uuid == "GPU-b");
+  CHECK(shutdowns == 1);
+}
+
+// Catches: memory that is made up, or that of the neighbour, where the call failed.
+TEST_CASE("what a GPU doesn't tell stays unknown") {
+  test::PlantedTree tree;
+  tree.plant("/sys/bus/pci/devices/0000:8a:00.0/numa_node", "-1\n");
+  const Gpus gpus = read_gpus(two_gpus(), tree.root());
+  REQUIRE(gpus.list.size() == 2);
+  CHECK(gpus.list[1].memory_bytes == 0);
+  CHECK(gpus.list[1].numa_node == -1);
+}
+
+// Catches: a driver that refuses, which is reported as a machine without a driver.
+TEST_CASE("a driver that refuses to start is named with its reason") {
+  Nvml nvml = two_gpus();
+  nvml.init = [] { return 18; };
+  const Gpus gpus = read_gpus(nvml);
+  CHECK(gpus.list.empty());
+  CHECK(gpus.why_none == "the NVIDIA driver refuses: Driver/library version mismatch");
+}
+
+// Catches: an empty list without a reason.
+TEST_CASE("a driver without GPUs, or that can't count them, says so") {
+  Nvml nvml = two_gpus();
+  nvml.count = [](unsigned* count) { return *count = 0, 0; };
+  CHECK(read_gpus(nvml).why_none == "the NVIDIA driver answers but has no GPU for this process");
+  nvml.count = [](unsigned*) { return 999; };
+  CHECK(read_gpus(nvml).why_none.find("can't count") != std::string::npos);
+  CHECK(shutdowns == 2);
+}
+
+// Catches: a crash where there is no driver, or where the library is another one.
+TEST_CASE("without the driver's library the list is empty and the reason is a value") {
+  const Gpus none = read_gpus(load_nvml("libfeedrate-no-such-library.so"));
+  CHECK(none.list.empty());
+  CHECK(none.why_none == "no NVIDIA driver answers (libfeedrate-no-such-library.so not found)");
+  const Gpus other = read_gpus(load_nvml("libm.so.6"));
+  CHECK(other.list.empty());
+  CHECK(other.why_none == "the NVIDIA driver lacks nvmlInit_v2");
+}
