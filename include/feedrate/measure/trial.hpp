@@ -34,11 +34,11 @@ constexpr std::string_view name_of(TrialStatus status) noexcept {
 /// Rates of the parts, each measured alone, in samples/s.
 struct Ceilings {
   double loader = 0;
-  std::optional<double> copy;  ///< empty where the device reads the slot in place
+  std::optional<double> copy = {};  ///< empty where the device reads the slot in place
   double device = 0;
   /// On the cpu device loader and step share the cores: the bound is
   /// cores / (loader + step core-seconds per sample).
-  std::optional<double> cores;
+  std::optional<double> cores = {};
 
   double lowest() const noexcept {
     return std::min({loader, device, copy.value_or(loader), cores.value_or(loader)});

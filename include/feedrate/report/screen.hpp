@@ -109,9 +109,9 @@ class Screen {
   bool wide() const noexcept { return options_.width >= 60; }
 
   void header() {
-    std::string line = std::string(screen_indent, ' ') + left_aligned("", label_columns) +
-                       right_aligned("samples/s", 10) + "       ";
-    if (wide()) line += "   fed   busy of best";
+    std::string line =
+        std::string(screen_indent + label_columns, ' ') + right_aligned("samples/s", 10);
+    if (wide()) line += "          fed   busy of best";
     text_ += line + "\n";
   }
 
@@ -120,10 +120,10 @@ class Screen {
     const bool bounded = std::isfinite(rate.relative_error());
     const std::string error = bounded ? "±" + format_percent(rate.relative_error()) : "";
     std::string line = std::string(screen_indent, ' ') + left_aligned(label, label_columns) +
-                       right_aligned(format_number(rate.estimate), 10) + " " +
-                       left_aligned(error, 6);
+                       right_aligned(format_number(rate.estimate), 10);
     if (wide()) {
-      line += share(trial.fed()) + share(trial.busy()) + share(of_best(report_, trial), 8);
+      line += " " + left_aligned(error, 6) + share(trial.fed()) + share(trial.busy()) +
+              share(of_best(report_, trial), 8);
     }
     if (speedup) line += "  " + bold(format_number(*speedup) + "x");
     text_ += line + "\n";
@@ -232,7 +232,7 @@ class Screen {
     return options_.color ? "\x1b[1m" + what + "\x1b[0m" : what;
   }
 
-  static constexpr std::size_t label_columns = 18;
+  static constexpr std::size_t label_columns = 16;
 
   const Report& report_;
   ScreenOptions options_;

@@ -2,9 +2,11 @@
 // A step: one forward pass, loss, backward pass and update, whatever device it runs on.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "feedrate/core/error.hpp"
 #include "feedrate/core/tensor.hpp"
 
 namespace feedrate {
@@ -33,6 +35,19 @@ class AnyStep {
 
   /// Bytes of memory that the step holds: parameters, optimizer state, activations.
   virtual std::size_t memory_bytes() const = 0;
+
+  /// Number of parameters; 0 for a step that only pretends to train.
+  virtual std::size_t parameter_count() const { return 0; }
+
+  /// Copies all parameters out and in: per product its weights [inputs, outputs] (a convolution's
+  /// [kernel, kernel, in, out]), then its bias. The span has `parameter_count` elements.
+  virtual void save(std::span<float> parameters) { refuse(parameters.size()); }
+  virtual void load(std::span<const float> parameters) { refuse(parameters.size()); }
+
+ private:
+  static void refuse(std::size_t count) {
+    if (count != 0) throw Error(Fault::usage, "This step has no parameters to save or load.");
+  }
 };
 
 }  // namespace feedrate

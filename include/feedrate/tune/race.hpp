@@ -37,10 +37,11 @@ class Race {
     rivals_ = static_cast<int>(runners_.size()) - 1;
   }
 
-  /// The trial to run next; empty behind the last look.
+  /// The trial to run next; empty behind the last look, or when nobody is left.
   std::optional<std::size_t> propose() {
     if (passes_ >= looks.back()) return std::nullopt;
     if (queue_.empty()) shuffle();
+    if (queue_.empty()) return std::nullopt;
     return runners_[queue_.back()].trial;
   }
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files written so that they are whole or absent: under another name first, then renamed.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/data/file.hpp"
+
+namespace feedrate {
+
+namespace detail {
+
+[[noreturn]] inline void throw_unwritable(const std::string& path, int error) {
+  throw Error(Fault::data, "Can't write '" + path + "': " + std::strerror(error) +
+                               "; free some space, or choose a place that you may write to.");
+}
+
+/// Writes all bytes; false with errno set where that failed.
+inline bool write_fully(int fd, std::span<const std::uint8_t> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(put));
+  }
+  return true;
+}
+
+inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes) noexcept {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  return file.fd() >= 0 && write_fully(file.fd(), bytes);
+}
+
+}  // namespace detail
+
+/// Replaces the file at `path`; throws Error(data) naming it, and leaves what was there before,
+/// when the disk is full or the place can't be written to.
+inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
+  const std::string draft = path + ".part" + std::to_string(::getpid());
+  if (detail::write_new(draft, bytes) && std::rename(draft.c_str(), path.c_str()) == 0) return;
+  const int error = errno;
+  ::unlink(draft.c_str());
+  detail::throw_unwritable(path, error);
+}
+
+}  // namespace feedrate

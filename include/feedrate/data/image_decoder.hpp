@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A JPEG file in memory becomes a finished sample: decode, crop, resize, mirror, normalise.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "feedrate/data/augment.hpp"
+#include "feedrate/data/jpeg.hpp"
+#include "feedrate/data/pixels.hpp"
+#include "feedrate/data/resize.hpp"
+
+namespace feedrate {
+
+/// Makes samples one after another; a thread keeps one and uses it again. Rows stream from the
+/// decoder through the resizer into the sample: no whole picture is ever held.
+class ImageDecoder {
+ public:
+  explicit ImageDecoder(const detail::ResizeKernels& kernels = detail::best_kernels())
+      : kernels_(&kernels), resizer_(kernels) {}
+
+  /// Writes the sample that `options` and `random` make of `file` to `image`: size x size x 3
+  /// elements in the options' format. Throws Error(data) with `name` and the reason.
+  void decode(std::span<const std::uint8_t> file, std::string_view name,
+              const ImageOptions& options, Random& random, void* image) {
+    const JpegHeader header = jpeg_.open(file, name);
+    const bool turned = header.orientation >= 5;
+    const View view = choose_view(turned ? header.height : header.width,
+                                  turned ? header.width : header.height, options, random);
+    decode(header, view, options, image);
+    jpeg_.close();
+  }
+
+  /// The same for a view of the caller's.
+  void decode(std::span<const std::uint8_t> file, std::string_view name,
+              const ImageOptions& options, const View& view, void* image) {
+    decode(jpeg_.open(file, name), view, options, image);
+    jpeg_.close();
+  }
+
+ private:
+  void decode(const JpegHeader& header, const View& upright, const ImageOptions& options,
+              void* image) {
+    StoredView view = stored_view(upright, header.orientation, header.width, header.height);
+    const int shrink = options.dct_scaling ? shrink_of(view) : 1;
+    view.x = view.x.shrunk(shrink, (header.width + shrink - 1) / shrink);
+    view.y = view.y.shrunk(shrink, (header.height + shrink - 1) / shrink);
+    resizer_.begin(view);
+    const std::ptrdiff_t skip = start(shrink);
+    const detail::PixelWriter writer(options.format, options.size, view.transpose, image,
+                                     *kernels_);
+    const int last = options.size - 1;
+    resizer_.run(
+        [&] {
+          jpeg_.read_row(row_);
+          return row_ + skip;
+        },
+        [&](const std::uint8_t* rgbx, int i) {
+          writer.write_row(rgbx, view.mirror_rows ? last - i : i);
+        });
+  }
+
+  /// Starts the decoder on what the resizer needs; returns where in a row that begins.
+  std::ptrdiff_t start(int shrink) {
+    const JpegWindow wanted{resizer_.first_column(), resizer_.first_row(), resizer_.columns(),
+                            resizer_.rows()};
+    const JpegWindow window = jpeg_.start(wanted, shrink);
+    place_row(static_cast<std::size_t>(window.width) * 4 + resizer_.overhang_bytes());
+    return std::ptrdiff_t{4} * (wanted.x - window.x);
+  }
+
+  /// Four bytes off alignment, on purpose: to aligned rows libjpeg-turbo writes past the cache, and
+  /// reading them back from memory made samples 19 % slower.
+  void place_row(std::size_t bytes) {
+    constexpr std::uintptr_t line = 64;
+    std::uint8_t* const memory = detail::grow(row_memory_, bytes + 2 * line);
+    const auto address = reinterpret_cast<std::uintptr_t>(memory);
+    row_ = memory + (line - address % line) + 4;
+  }
+
+  const detail::ResizeKernels* kernels_;
+  JpegDecoder jpeg_;
+  Resizer resizer_;
+  std::vector<std::uint8_t> row_memory_;
+  std::uint8_t* row_ = nullptr;
+};
+
+}  // namespace feedrate

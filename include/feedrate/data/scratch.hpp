@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory that a thread uses again for every sample: it grows to its largest and stays.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace feedrate::detail {
+
+/// Makes `buffer` at least `count` long and returns its start; allocates only when it must grow.
+template <class T>
+T* grow(std::vector<T>& buffer, std::size_t count) {
+  if (buffer.size() < count) buffer.resize(count);
+  return buffer.data();
+}
+
+}  // namespace feedrate::detail

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies of the elementwise and row-wise parts of a step, for any device. They compute in
+// float whatever they store, and know nothing of threads or vectors.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include "feedrate/core/host_device.hpp"
+
+namespace feedrate {
+
+/// What an activation cuts off below: 0 for ReLU, nothing without it. A bool in the inner loops
+/// would keep them from being vectorised.
+inline float floor_of(bool relu) noexcept {
+  return relu ? 0.0f : -std::numeric_limits<float>::infinity();
+}
+
+/// max(x, floor); NaN stays NaN, as in PyTorch.
+FEEDRATE_HD inline float activate(float x, float floor) {
+  return x < floor ? floor : x;
+}
+
+/// y[i] = scale x[i], in another type. For each element.
+template <class In, class Out>
+struct Convert {
+  const In* x;
+  Out* y;
+  float scale;
+
+  FEEDRATE_HD void operator()(std::size_t i) const { y[i] = Out(static_cast<float>(x[i]) * scale); }
+};
+
+/// dy[i] = 0 where the output of ReLU was not positive. For each element.
+template <class T>
+struct ReluBackward {
+  const T* y;
+  float* dy;
+
+  FEEDRATE_HD void operator()(std::size_t i) const {
+    dy[i] = static_cast<float>(y[i]) <= 0 ? 0.0f : dy[i];
+  }
+};
+
+/// y[row, c] = activate(x[row, c] + bias[c]); x may be y. For rows of `channels`.
+template <class In, class Out>
+struct BiasRelu {
+  const In* x;
+  const float* bias;
+  Out* y;
+  std::size_t channels;
+  float floor;
+
+  template <class Group>
+  FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
+    const In* const from = x + row * channels;
+    Out* const to = y + row * channels;
+    FEEDRATE_INDEPENDENT
+    for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
+      to[c] = Out(activate(static_cast<float>(from[c]) + bias[c], floor));
+    }
+  }
+};
+
+}  // namespace feedrate

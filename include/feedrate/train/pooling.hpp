@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Max-pooling fused with bias and ReLU: the bodies, forward and backward, for any device.
+#pragma once
+
+#include <cstddef>
+
+#include "feedrate/core/host_device.hpp"
+#include "feedrate/train/kernels.hpp"
+#include "feedrate/train/plan.hpp"
+
+namespace feedrate {
+
+/// The larger one; NaN wins, as in PyTorch.
+FEEDRATE_HD inline float larger(float a, float b) {
+  const float sure = b <= a ? a : b;
+  return a != a ? a : sure;
+}
+
+/// Where the windows of a pooling lie: rows are the output's pixels, counted through all images.
+struct PoolWindows {
+  Image from, to;
+  std::size_t kernel, stride;
+
+  FEEDRATE_HD bool overlap() const { return stride < kernel; }
+
+  /// True where each input element lies in exactly one window.
+  FEEDRATE_HD bool tile() const {
+    return stride == kernel && from.height % stride == 0 && from.width % stride == 0;
+  }
+
+  /// Index of the first element of the window of output pixel `row`.
+  FEEDRATE_HD std::size_t first(std::size_t row) const {
+    const std::size_t x = row % to.width, y = row / to.width % to.height;
+    const std::size_t image = row / (to.width * to.height);
+    const std::size_t line = image * from.height + y * stride;
+    return (line * from.width + x * stride) * from.channels;
+  }
+
+  /// Distance from there to element (y, x) of the window.
+  FEEDRATE_HD std::size_t offset(std::size_t y, std::size_t x) const {
+    return (y * from.width + x) * from.channels;
+  }
+};
+
+/// y[row, c] = activate(max over the window + bias[c]). For rows that are output pixels.
+/// The maximum comes first: it commutes with adding a bias, to the last bit, and with ReLU.
+template <class T>
+struct PoolForward {
+  const T* x;
+  const float* bias;
+  T* y;
+  PoolWindows windows;
+  float floor;
+
+  template <class Group>
+  FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
+    if (windows.kernel == 2) {
+      write<true>(group, row);
+    } else {
+      write<false>(group, row);
+    }
+  }
+
+ private:
+  /// Windows of 2 x 2 have a loop of their own: without loops inside it, it is vectorised.
+  template <bool of_four, class Group>
+  FEEDRATE_HD void write(const Group& group, std::size_t row) const {
+    const std::size_t right = windows.offset(0, 1), down = windows.offset(1, 0);
+    const std::size_t channels = windows.from.channels;
+    const T* const from = x + windows.first(row);
+    T* const to = y + row * channels;
+    FEEDRATE_INDEPENDENT
+    for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
+      const float best = of_four ? largest_of_four(from + c, right, down) : largest(from + c);
+      to[c] = T(activate(best + bias[c], floor));
+    }
+  }
+
+  FEEDRATE_HD static float largest_of_four(const T* from, std::size_t right, std::size_t down) {
+    const float above = larger(static_cast<float>(from[0]), static_cast<float>(from[right]));
+    const float below =
+        larger(static_cast<float>(from[down]), static_cast<float>(from[down + right]));
+    return larger(above, below);
+  }
+
+  FEEDRATE_HD float largest(const T* from) const {
+    float best = static_cast<float>(from[0]);
+    for (std::size_t i = 1; i < windows.kernel * windows.kernel; ++i) {
+      const std::size_t at = windows.offset(i / windows.kernel, i % windows.kernel);
+      best = larger(best, static_cast<float>(from[at]));
+    }
+    return best;
+  }
+};
+
+/// Passes dy[row, c] on to dx at the first element of the window that gave y[row, c], and uses dy
+/// up: it becomes 0 where it was passed on. dx must be zero before, unless the windows tile it.
+/// For rows that are output pixels; where windows overlap they add to the same place, so then rows
+/// must not run at the same time.
+template <class T, class Dx>
+struct PoolBackward {
+  const T* x;
+  const float* bias;
+  const T* y;
+  float* dy;
+  Dx* dx;
+  PoolWindows windows;
+  float floor;
+
+  template <class Group>
+  FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
+    const std::size_t first = windows.first(row);
+    for (std::size_t i = 0; i < windows.kernel * windows.kernel; ++i) {
+      const std::size_t at = first + windows.offset(i / windows.kernel, i % windows.kernel);
+      if (windows.overlap()) {
+        pass_on<true>(group, row, at);
+      } else {
+        pass_on<false>(group, row, at);
+      }
+    }
+  }
+
+ private:
+  template <bool add, class Group>
+  FEEDRATE_HD void pass_on(const Group& group, std::size_t row, std::size_t at) const {
+    const std::size_t channels = windows.from.channels;
+    const T* const from = x + at;
+    const T* const max = y + row * channels;
+    float* const gradient = dy + row * channels;
+    Dx* const to = dx + at;
+    FEEDRATE_INDEPENDENT
+    for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
+      const auto value =
+          static_cast<float>(T(activate(static_cast<float>(from[c]) + bias[c], floor)));
+      // Products, because two choices by one condition become a branch, which isn't vectorised.
+      const float share = static_cast<float>(max[c]) > value ? 0.0f : 1.0f;
+      const float whole = gradient[c];
+      to[c] = Dx(share * whole + (add ? static_cast<float>(to[c]) : 0.0f));
+      gradient[c] = (1.0f - share) * whole;
+    }
+  }
+};
+
+}  // namespace feedrate

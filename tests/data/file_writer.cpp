@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of data/file_writer.hpp: files that are whole or absent.
+#include "feedrate/data/file_writer.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "support.hpp"
+
+using namespace feedrate;
+using namespace feedrate::test;
+
+TEST_CASE("A file is replaced as a whole and no draft stays behind") {
+  // Bug: the draft is not renamed, or the shorter text leaves the tail of the longer one.
+  const TemporaryFolder folder;
+  write_file(folder / "file", Bytes(100, 'a'));
+  write_file(folder / "file", Bytes(3, 'b'));
+  CHECK(read_bytes(folder / "file") == Bytes(3, 'b'));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("A write that fails half way leaves the old file and nothing else") {
+  // Bug: on a full disk a cut file takes the place of the good one. A limit on the size of files
+  // stands in for the full disk.
+  const TemporaryFolder folder;
+  write_file(folder / "file", Bytes(10, 'a'));
+  ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  rlimit tight = before;
+  tight.rlim_cur = 1000;
+  ::setrlimit(RLIMIT_FSIZE, &tight);
+  const std::string refusal = error_of([&] { write_file(folder / "file", Bytes(5000, 'b')); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(contains(refusal, "Can't write '" + (folder / "file") + "'"));
+  CHECK(read_bytes(folder / "file") == Bytes(10, 'a'));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("A place that can't be written to is named") {
+  // Bug: the error is swallowed and the caller goes on without a file.
+  CHECK(contains(error_of([] { write_file("/nowhere/file", Bytes{1}); }), "/nowhere/file"));
+}

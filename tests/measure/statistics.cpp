@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/measure/statistics.hpp"
+
+#include <array>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <vector>
+
+#include "feedrate/core/random.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Approx;
+
+/// Normal numbers by the transform of Box and Muller (1958).
+std::vector<double> normal(std::size_t n, double center, double deviation, std::uint64_t seed) {
+  Random random(seed, 0, 0);
+  std::vector<double> values(n);
+  for (double& value : values) {
+    const double radius = std::sqrt(-2 * std::log(1 - random.uniform()));
+    value = center + deviation * radius * std::cos(2 * std::numbers::pi * random.uniform());
+  }
+  return values;
+}
+
+// Catches: n in place of n - 1, or a median of an unsorted list.
+TEST_CASE("Mean, deviation and median are those of a textbook", "[statistics]") {
+  const std::array values = {4.0, 1.0, 3.0, 2.0};
+  CHECK(mean(values) == 2.5);
+  CHECK(standard_deviation(values) == Approx(std::sqrt(5.0 / 3)));  // squares sum to 5
+  CHECK(median(values) == 2.5);
+  CHECK(median(std::array{9.0, 1.0, 5.0}) == 5.0);
+}
+
+// Catches: a one-sided quantile where a two-sided one is meant. Values: any table of Student's t.
+TEST_CASE("Quantiles of Student's t agree with the tables", "[statistics]") {
+  CHECK(student_quantile(1, 0.05) == Approx(12.706).epsilon(1e-3));
+  CHECK(student_quantile(2, 0.05) == Approx(4.3027).epsilon(1e-3));
+  CHECK(student_quantile(5, 0.05) == Approx(2.5706).epsilon(1e-3));
+  CHECK(student_quantile(5, 0.01) == Approx(4.0321).epsilon(1e-3));
+  CHECK(student_quantile(23, 0.05) == Approx(2.0687).epsilon(1e-3));
+  CHECK(student_quantile(100, 0.01) == Approx(2.6259).epsilon(1e-3));
+  CHECK(normal_quantile(0.025) == Approx(1.95996).epsilon(1e-4));
+}
+
+// Catches: intervals that promise 95 % and hold less. Of 2,000 intervals 1,900 +- 10 (one standard
+// deviation, sqrt(2000 x 0.95 x 0.05)) cover the truth; the bounds are five of those away.
+TEST_CASE("95 % intervals cover the truth in 95 % of cases", "[statistics]") {
+  int covered = 0;
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    const Interval interval = mean_interval(normal(6, 10, 3, seed), 0.05);
+    covered += interval.low <= 10 && 10 <= interval.high;
+  }
+  CHECK(covered > 1850);
+  CHECK(covered < 1950);
+}
+
+// Catches: a single value that pretends to be certain.
+TEST_CASE("One value has an unbounded interval", "[statistics]") {
+  const Interval interval = mean_interval(std::array{3.0}, 0.05);
+  CHECK(interval.estimate == 3);
+  CHECK(std::isinf(interval.low));
+  CHECK(std::isinf(interval.high));
+}
+
+// Catches: an arithmetic mean of ratios, for which 2 and 1/2 do not cancel.
+TEST_CASE("Twice and half as fast cancel in the geometric mean", "[statistics]") {
+  CHECK(geometric_interval(std::array{2.0, 0.5}, 0.05).estimate == Approx(1));
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house: folders include only the floors below them, in no circle; headers are light and small."""
+
+import re
+import statistics
+
+from harness import INCLUDE, ROOT, Tap, headers, includes
+
+# data and train share a floor, and so do load and cuda: neighbours don't know each other.
+FLOORS = {"core": 0, "data": 1, "train": 1, "load": 2, "cuda": 2, "measure": 3, "attach": 4,
+          "tune": 5, "report": 6, "tuner": 7}
+LONGEST, MEDIAN = 250, 100
+LONGEST_FUNCTION = 50
+
+
+def folder_of(header):
+    """The folder of feedrate/FOLDER/...; None for what lies directly in feedrate/."""
+    parts = header.split("/")
+    return parts[1] if len(parts) > 2 else None
+
+
+def graph():
+    """header -> the project's headers that it includes."""
+    return {header: [name for _, name in includes(INCLUDE / header) if name.startswith("feedrate/")]
+            for header in headers()}
+
+
+def climbs(edges):
+    """Includes that go up or sideways."""
+    for header, targets in edges.items():
+        own = folder_of(header)
+        if own is None:
+            continue  # the umbrella header stands above all floors
+        if own not in FLOORS:
+            yield f"{header}: the folder {own} is on no floor"
+            continue
+        for target in targets:
+            other = folder_of(target)
+            if other != own and FLOORS.get(other, 99) >= FLOORS[own]:
+                yield f"{header} includes {target}, which is not on a floor below"
+
+
+def circles(edges):
+    """Headers that include themselves by way of others."""
+    finished, path = set(), []
+
+    def visit(header):
+        if header in path:
+            yield " -> ".join([*path[path.index(header):], header])
+            return
+        if header in finished:
+            return
+        path.append(header)
+        for target in edges.get(header, []):
+            yield from visit(target)
+        path.pop()
+        finished.add(header)
+
+    for header in edges:
+        yield from visit(header)
+
+
+def folder_circles(edges):
+    """Pairs of folders that include each other."""
+    pairs = {(folder_of(a), folder_of(b)) for a, targets in edges.items() for b in targets}
+    return sorted(f"{a} and {b} include each other" for a, b in pairs
+                  if a and b and a < b and (b, a) in pairs)
+
+
+def offenders(pattern, allowed):
+    """Headers that include what matches, outside of what is allowed (a pattern of headers)."""
+    return [f"{header} includes {name}" for header in headers()
+            for _, name in includes(INCLUDE / header)
+            if re.fullmatch(pattern, name) and not re.match(allowed, header)]
+
+
+def project_includes_in_brackets():
+    return [f"{header} includes <{name}>" for header in headers()
+            for kind, name in includes(INCLUDE / header)
+            if kind == "<" and name.startswith("feedrate/")]
+
+
+def dangling(edges):
+    return [f"{header} includes {target}, which does not exist"
+            for header, targets in edges.items() for target in targets
+            if not (INCLUDE / target).exists() and folder_of(target) != "cuda"]
+
+
+def preambles():
+    """The licence, what the file is (in one sentence, of one line or two), then the guard."""
+    for header in headers():
+        text = (INCLUDE / header).read_text()
+        if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
+            yield f"{header} does not begin with its SPDX line"
+        elif not re.match(r".*\n(// .*\n){1,3}#pragma once\n", text):
+            yield f"{header} does not say what it is, and then '#pragma once'"
+
+
+def lengths():
+    return {header: len((INCLUDE / header).read_text().splitlines()) for header in headers()}
+
+
+def long_functions():
+    """Bodies, found by their layout: a line that opens one, and the next brace as far to the left."""
+    for header in headers():
+        lines = (INCLUDE / header).read_text().splitlines()
+        for start, line in enumerate(lines):
+            opening = re.match(r"( *)(?!namespace|class|struct|enum|union|extern|: p)[^/# ].*\{$", line)
+            if not opening or re.search(r"\b(class|struct|enum)\b[^()]*\{$", line):
+                continue
+            closing = re.compile(rf" {{0,{len(opening[1])}}}\}}")
+            end = next((n for n in range(start + 1, len(lines)) if closing.match(lines[n])), start)
+            if end - start - 1 > LONGEST_FUNCTION:
+                yield f"{header}:{start + 1} has a body of {end - start - 1} lines"
+
+
+def stray_cuda():
+    """Device code, which nothing under include/ may hold."""
+    return [f"{path.relative_to(ROOT)} belongs under cuda/" for path in INCLUDE.rglob("*")
+            if path.suffix in (".cu", ".cuh")]
+
+
+def main():
+    tap, edges, long = Tap(), graph(), lengths()
+    tap.check("headers include only the floors below their own", climbs(edges))
+    tap.check("no header includes itself by way of others", circles(edges))
+    tap.check("no two folders include each other", folder_circles(edges))
+    tap.check("every header that is included exists", dangling(edges))
+    tap.check("the project's headers are included in quotes", project_includes_in_brackets())
+    tap.check("nothing under include/ includes CUDA",
+              offenders(r"(cuda|cublas|cudnn|nvml|nvtx|cub/|thrust/|feedrate/cuda/).*", "$"))
+    tap.check("there is no device code under include/", stray_cuda())
+    tap.check("JSON is in the report and the journal alone",
+              offenders(r"nlohmann/.*", r"feedrate/(report/|tune/journal\.hpp)"))
+    tap.check("CLI11 is in the command alone", offenders(r"CLI/.*", "$"))
+    tap.check("libjpeg is in data and measure alone",
+              offenders(r"jpeglib\.h", "feedrate/(data|measure)/"))
+    tap.check("CBLAS is in train and measure alone",
+              offenders(r"(openblas/)?cblas\.h", "feedrate/(train|measure)/"))
+    tap.check("no header includes iostream or regex", offenders("iostream|regex", "$"))
+    tap.check("filesystem is in the readers and writers of folders alone",
+              offenders("filesystem", "feedrate/(data|report)/"))
+    tap.check("every header opens with its licence, its purpose and its guard", preambles())
+    tap.check(f"no header is longer than {LONGEST} lines",
+              [f"{header}: {n} lines" for header, n in long.items() if n > LONGEST])
+    tap.check(f"half of the headers have at most {MEDIAN} lines",
+              [] if statistics.median(long.values()) <= MEDIAN else ["the median is larger"])
+    tap.check(f"no function is longer than {LONGEST_FUNCTION} lines", long_functions())
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/tune/race.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <map>
+#include <set>
+
+namespace feedrate {
+namespace {
+
+/// Runs whole passes; the score of a trial is its own number plus a drift common to the pass.
+void run_passes(Race& race, int passes) {
+  const int end = race.passes() + passes;
+  while (race.passes() < end) {
+    const auto trial = race.propose();
+    if (!trial) return;
+    race.notify(0.1 * static_cast<double>(*trial) + 0.5 * race.passes());
+  }
+}
+
+// Catches: an order that is always the same, so that what comes first always runs on a cool
+// machine.
+TEST_CASE("In each pass every runner runs once, in changing order", "[race]") {
+  Race race({0, 1, 2, 3}, 0, 1);
+  std::set<std::vector<std::size_t>> orders;
+  for (int pass = 0; pass < 12; ++pass) {
+    std::vector<std::size_t> order;
+    for (int r = 0; r < 4; ++r) {
+      order.push_back(*race.propose());
+      race.notify(0.0);
+    }
+    CHECK(std::set(order.begin(), order.end()).size() == 4);
+    orders.insert(order);
+  }
+  CHECK(orders.size() > 6);
+}
+
+// Catches: means compared over passes that one of the two has not run, so that drift counts.
+TEST_CASE("Drift that is common to a pass cancels in the pairs", "[race]") {
+  Race race({4, 7}, 4, 1);
+  run_passes(race, 6);
+  const Pair pair = race.compare(7, 4);
+  CHECK(pair.rounds == 6);
+  CHECK(pair.log_ratio.estimate == Catch::Approx(0.3));
+  CHECK(pair.verdict == Verdict::faster);
+  CHECK(race.compare(4, 7).verdict == Verdict::slower);
+}
+
+// Catches: looks after every pass.
+TEST_CASE("The data are looked at after 6, 12 and 24 passes, and then the race is over", "[race]") {
+  Race race({0, 1}, 0, 1);
+  std::vector<int> looked;
+  for (int pass = 0; pass < 24; ++pass) {
+    run_passes(race, 1);
+    if (race.at_look()) looked.push_back(race.passes());
+  }
+  CHECK(looked == std::vector{6, 12, 24});
+  CHECK_FALSE(race.propose());
+}
+
+// Catches: a reference that is dropped, after which no gain can be told.
+TEST_CASE("A dropped or failed runner runs no more, but the reference always stays", "[race]") {
+  Race race({0, 1, 2}, 0, 1);
+  run_passes(race, 1);
+  race.drop(1);
+  race.drop(0);
+  CHECK(race.is_in(0));
+  CHECK_FALSE(race.is_in(1));
+  CHECK(race.size() == 2);
+  for (int r = 0; r < 2; ++r) {
+    const std::size_t trial = *race.propose();
+    CHECK(trial != 1);
+    race.notify(trial == 2 ? std::nullopt : std::optional(0.0));
+  }
+  CHECK_FALSE(race.is_in(2));
+  CHECK(race.propose() == std::size_t{0});
+}
+
+}  // namespace
+}  // namespace feedrate
