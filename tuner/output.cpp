@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "feedrate/core/clock.hpp"
@@ -12,10 +14,13 @@
 namespace feedrate {
 namespace {
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+/// Whether a file can be made beside `path`, as the report's draft will be; errno says why not.
+bool can_write(const std::string& path) {
+  std::string draft = path + ".XXXXXX";
+  const int descriptor = mkstemp(draft.data());
+  if (descriptor < 0) return false;
+  close(descriptor);
+  return unlink(draft.c_str()) == 0;
 }
 
 }  // namespace
@@ -23,10 +28,11 @@ std::string folder_of(const std::string& path) {
 ReportFile::ReportFile(const SweepOptions& options, const std::string& workload)
     : path_(options.output.empty() ? "feedrate-" + workload + ".json" : options.output) {
   if (is_standard_output()) return;
-  const bool exists = access(path_.c_str(), F_OK) == 0;
-  const bool writable = access(folder_of(path_).c_str(), W_OK | X_OK) == 0 &&
-                        (!exists || access(path_.c_str(), W_OK) == 0);
-  if (writable) return;
+  struct stat status {};
+  if (stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+    throw Error(Fault::usage, "--output '" + path_ + "' is a folder: name a file in it.");
+  }
+  if (can_write(path_)) return;
   throw Error(Fault::usage, "The report can't be written to '" + path_ +
                                 "': " + std::strerror(errno) + "; choose another --output.");
 }

@@ -156,8 +156,8 @@ void print_result(const Report& report, const SweepOptions& options, const Repor
           ? json_text(to_json(report))
           : screen_text(report, {columns(STDOUT_FILENO), use_color(options.color, STDOUT_FILENO)}) +
                 "report: " + file.path() + "\n";
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  if (std::fflush(stdout) != 0) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
     throw Error(Fault::internal, "The result could not be written to standard output.");
   }
 }
@@ -174,6 +174,11 @@ int run_sweep(const SweepOptions& options) {
   check_early(options, limits);
   if (options.workload_given && !options.data.empty()) {
     throw Error(Fault::usage, "--data and --workload exclude each other: give one of them.");
+  }
+  if (!options.data.empty()) {
+    check_data(options.data, options.labels);
+  } else if (!options.labels.empty()) {
+    throw Error(Fault::usage, "--labels goes with --data FILE.npy: give both.");
   }
   const std::atomic<bool>& stop = watch_signals();
   const double began_s = SteadyClock{}.now_s();

@@ -165,7 +165,6 @@ PreparedWorkload make_images(const WorkloadRequest& request) {
   bool said = false;
   const auto progress = [&](int done, int wanted) {
     if (request.stop && request.stop->load(std::memory_order_relaxed)) stop.request_stop();
-    if (done == wanted && !said) return;
     if (!std::exchange(said, true)) {
       request.say("Making " + std::to_string(wanted) + " JPEG files once, in " + path + ".");
     }
@@ -194,7 +193,7 @@ PreparedWorkload on_npy(const WorkloadRequest& request) {
   }
   const auto classes = static_cast<std::size_t>(class_count(*file));
   const ModelSpec model{
-      "multilayer perceptron", {input.shape.elements()}, {Linear{128}, Relu{}, Linear{classes}}};
+      "perceptron", input.shape, {Flatten{}, Linear{128}, Relu{}, Linear{classes}}};
   auto prepared = assemble("npy", make_source(file), model, sgd(0.01f), "input", request.seed);
   prepared.info.dataset = std::to_string(file->size()) + " rows of " +
                           std::to_string(input.shape.elements()) + " " +
@@ -212,18 +211,8 @@ bool is_folder(const std::string& path) {
 }
 
 PreparedWorkload on_data(const WorkloadRequest& request) {
-  const bool folder = is_folder(request.data);
-  const bool npy = !folder && request.data.ends_with(".npy");
-  if (!folder && !npy) {
-    throw Error(
-        Fault::data,
-        "'" + request.data + "' is neither a folder nor a .npy file: give --data one of those.");
-  }
-  if (folder && !request.labels.empty()) {
-    throw Error(Fault::usage,
-                "--labels goes with a .npy file; the labels of images are their class folders.");
-  }
-  auto prepared = folder ? on_images("folder", request.data, request) : on_npy(request);
+  auto prepared =
+      is_folder(request.data) ? on_images("folder", request.data, request) : on_npy(request);
   prepared.info.kind = "data";
   prepared.batches = {16, 32, 64};
   return prepared;
@@ -261,6 +250,18 @@ const std::vector<BuiltIn>& built_in_workloads() {
        {32, 64, 128, 256}},
       {"in-memory", "10,000 x 100 x 100 floats, two linear layers", {32, 64, 128, 256}}};
   return all;
+}
+
+void check_data(const std::string& data, const std::string& labels) {
+  const bool folder = is_folder(data);
+  if (!folder && !data.ends_with(".npy")) {
+    throw Error(Fault::data,
+                "'" + data + "' is neither a folder nor a .npy file: give --data one of those.");
+  }
+  if (folder && !labels.empty()) {
+    throw Error(Fault::usage,
+                "--labels goes with a .npy file; the labels of images are their class folders.");
+  }
 }
 
 PreparedWorkload prepare_workload(const WorkloadRequest& request) {

@@ -45,6 +45,9 @@ struct PreparedWorkload {
   std::vector<int> batches;  ///< the default axis
 };
 
+/// Throws Error(data) where `data` is nothing that can be tuned on, before any time is spent.
+void check_data(const std::string& data, const std::string& labels);
+
 /// Finds or makes the data. Throws Error(usage) on an unknown name, Error(data) on data that
 /// can't be used, Error(interrupted) when it was stopped.
 PreparedWorkload prepare_workload(const WorkloadRequest& request);

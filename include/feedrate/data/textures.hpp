@@ -31,7 +31,7 @@ struct TexturesMade {
   bool complete = true;  ///< false if it was told to stop
 };
 
-/// Called by the calling thread now and then with the number of files there are and wanted.
+/// Called by the calling thread when it has made a file, with the number there are and wanted.
 using TextureProgress = std::function<void(int done, int wanted)>;
 
 namespace detail {
@@ -47,8 +47,7 @@ class TextureWork {
     try {
       for (int i = next_++; i < spec_.images; i = next_++) {
         if (stop_.stop_requested() || failed_) return;
-        ensure(i);
-        if (progress) progress(made_ + kept_, spec_.images);
+        if (ensure(i) && progress) progress(made_ + kept_, spec_.images);
       }
     } catch (...) {
       fail(std::current_exception());
@@ -67,14 +66,16 @@ class TextureWork {
     JpegEncoder encoder;
   };
 
-  void ensure(int i) {
+  /// Writes picture i where it is missing; whether it was.
+  bool ensure(int i) {
     const std::string path = texture_path(folder_, spec_, i);
     if (is_filled_file(path)) {
       ++kept_;
-      return;
+      return false;
     }
     write_file(path, draw(i));
     ++made_;
+    return true;
   }
 
   /// The file of picture i: a function of the spec and i alone.

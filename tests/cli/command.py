@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command autotune as users meet it: real processes, real files. Prints TAP.
+
+usage: command.py AUTOTUNE FIXTURES SCHEMA
+"""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+AUTOTUNE = os.path.abspath(sys.argv[1])
+FIXTURES, SCHEMA = (pathlib.Path(path).resolve() for path in sys.argv[2:4])
+QUICK = ["--budget", "2s", "--no-card", "--workers", "0,1", "--prefetch", "1", "--step-threads", "1",
+         "--precision", "fp32"]
+TABULAR = ["--workload", "tabular", "--batch", "32"]
+
+tests = []
+
+
+def test(function):
+    """Registers a test; its docstring is its name, its first comment the bug that it would catch."""
+    tests.append(function)
+    return function
+
+
+def run(*arguments, cwd, env=None, timeout=120, **options):
+    """Runs autotune off a terminal; returns (exit code, stdout, stderr)."""
+    environment = {**os.environ, **(env or {})}
+    done = subprocess.run([AUTOTUNE, *arguments], cwd=cwd, env=environment, capture_output=True,
+                          text=True, timeout=timeout, check=False, **options)
+    return done.returncode, done.stdout, done.stderr
+
+
+def refused(code, sentence, *arguments, cwd, **options):
+    """Asserts an exit code and one clear sentence on stderr, and nothing on stdout."""
+    found, out, err = run(*arguments, cwd=cwd, **options)
+    assert found == code, f"exit {found} instead of {code}: {err}"
+    assert re.search(sentence, err), f"{sentence!r} is not in {err!r}"
+    assert out == "", f"stdout holds {out!r}"
+    last = err.strip().splitlines()[-1]
+    assert last.startswith("autotune: ") and last.endswith("."), f"no sentence: {last!r}"
+
+
+def images(folder, classes=2, each=6):
+    """A folder of class folders of JPEG files."""
+    pictures = sorted((FIXTURES / "images").glob("*.jpg"))
+    assert pictures, "there are no pictures among the fixtures"
+    for c in range(classes):
+        (folder / f"class_{c}").mkdir(parents=True)
+        for i in range(each):
+            shutil.copy(pictures[i % len(pictures)], folder / f"class_{c}" / f"{i}.jpg")
+    return folder
+
+
+def validate(report):
+    """Checks a report against the schema that is shipped."""
+    import jsonschema
+    schema = json.loads(SCHEMA.read_text())
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(report))
+    assert not errors, f"{list(errors[0].path)}: {errors[0].message}"
+
+
+@test
+def a_built_in_workload_ends_in_a_screen_and_a_valid_report(tmp):
+    # Bug: a report that its own schema refuses, or chatter on stdout.
+    code, out, err = run(*QUICK, *TABULAR, cwd=tmp)
+    assert code == 0, err
+    assert out.startswith("autotune · tabular · cpu"), out
+    for word in ("WHY", "SET", "NEXT", "report: feedrate-tabular.json", "not yours"):
+        assert word in out, f"{word} is missing in {out}"
+    assert "\x1b" not in out + err, "escape sequences off a terminal"
+    report = json.loads((tmp / "feedrate-tabular.json").read_text())
+    validate(report)
+    assert report["trials"][report["reference"]["trial"]]["rounds"], "the reference has no rounds"
+    assert report["tool"]["command_line"].endswith("--batch 32")
+
+
+@test
+def a_folder_of_jpeg_files_is_tuned_with_its_own_classes(tmp):
+    # Bug: a model that has another number of classes than the data.
+    images(tmp / "photos", classes=3)
+    code, out, err = run(*QUICK, "--batch", "4", "--data", "photos", "--json", cwd=tmp)
+    assert code == 0, err
+    report = json.loads(out)
+    validate(report)
+    assert report["workload"]["kind"] == "data"
+    assert "3 classes" in report["workload"]["dataset"], report["workload"]
+    assert {part["name"] for part in report["workload"]["load_parts"]} == {"read", "decode", "augment"}
+    assert (tmp / "feedrate-data.json").exists()
+
+
+@test
+def a_npy_file_is_tuned_with_and_without_labels(tmp):
+    # Bug: labels that are read for nothing, or a cold cache that fails on a mapping.
+    code, out, err = run(*QUICK, "--batch", "2", "--data", str(FIXTURES / "npy/f32.npy"), "--labels",
+                         str(FIXTURES / "npy/labels_i64.npy"), "--output", "-", "--cache", "cold", cwd=tmp)
+    assert code == 0, err
+    report = json.loads(out)
+    validate(report)
+    assert report["workload"]["cache"] == "cold"
+    assert list(tmp.iterdir()) == [], "--output - left a file behind"
+
+
+@test
+def the_card_names_the_machine_before_anything_is_tuned(tmp):
+    # Bug: a card on stdout, or after the sweep.
+    code, out, err = run("--budget", "1s", *TABULAR, "--workers", "0", "--json", cwd=tmp)
+    assert code == 0, err
+    assert re.search(r"machine .*CPU.*storage .*decode .*memory .*products .*gpu ", err, re.S), err
+    assert err.index("machine") < err.index("Tuning"), err
+    report = json.loads(out)
+    validate(report)
+    assert report["card"]["decode"]["images_per_s"]["one_core"] > 0
+
+
+@test
+def values_that_mean_nothing_here_are_reported_not_dropped(tmp):
+    # Bug: pinned memory on the cpu, or a batch beyond the dataset, silently left out.
+    code, out, err = run(*QUICK[:-2], "--batch", "2,4,64", "--pinned", "on,off", "--precision",
+                         "fp32,fp16", "--data", str(FIXTURES / "npy/f32.npy"), cwd=tmp)
+    assert code == 0, err
+    for text in ("pinned on: not applicable", "precision fp16: not applicable", "batch 64: not applicable"):
+        assert text in re.sub(r"\s+", " ", out), f"{text} is missing in {out}"
+
+
+@test
+def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
+    # Bug: a wrong flag that is ignored, or exit 1 that CI takes for a slowdown.
+    usage = [
+        (r"--workers 'two' makes no sense", ["--workers", "two"]),
+        (r"--workers '-1' makes no sense", ["--workers=-1"]),
+        (r"--batch '0' makes no sense", ["--batch", "0"]),
+        (r"--batch '8:4:x2' makes no sense", ["--batch", "8:4:x2"]),
+        (r"--budget must be more than 0", ["--budget", "0"]),
+        (r"--budget 'soon' makes no sense", ["--budget", "soon"]),
+        (r"--precision 'fp8' makes no sense", ["--precision", "fp8"]),
+        (r"--allow 'all' makes no sense", ["--allow", "all"]),
+        (r"--objective 'speed' makes no sense", ["--objective", "speed"]),
+        (r"no device 'tpu'", ["--device", "tpu"]),
+        (r"no workload 'text'", ["--workload", "text", "--no-card"]),
+        (r"No value of --pinned", ["--pinned", "on"]),
+        (r"behind '--' is not part", ["--", "python", "train.py"]),
+        (r"exclude each other", ["--workload", "tabular", "--data", "."]),
+        (r"can't be written to '/proc/x.json'", ["--output", "/proc/x.json"]),
+        (r"can't be written to 'missing/x.json'", ["--output", "missing/x.json"]),
+        (r"is a folder", ["--output", "."]),
+        (r"--labels goes with --data", ["--labels", "x.npy"]),
+    ]
+    for sentence, arguments in usage:
+        refused(2, sentence, *arguments, cwd=tmp)
+    code, _, err = run("--wrokers", "2", cwd=tmp)
+    assert code == 2 and "--wrokers" in err, (code, err)
+
+
+@test
+def bad_data_is_exit_4_with_one_sentence(tmp):
+    # Bug: a stack trace, or a sweep over nothing.
+    (tmp / "empty").mkdir()
+    (tmp / "fake" / "a").mkdir(parents=True)
+    (tmp / "fake" / "a" / "1.jpg").write_text("no picture")
+    (tmp / "table.csv").write_text("1,2\n")
+    data = [
+        (r"no folder or file 'missing'", ["--data", "missing"]),
+        (r"'?empty'?", ["--data", "empty"]),
+        (r"can be read", ["--data", "fake"]),
+        (r"neither a folder nor a .npy", ["--data", "table.csv"]),
+        (r"objects", ["--data", str(FIXTURES / "npy/objects.npy")]),
+        (r"save it as float32 or uint8", ["--data", str(FIXTURES / "npy/i64.npy")]),
+        (r"must be as many", ["--data", str(FIXTURES / "npy/f32.npy"), "--labels",
+                              str(FIXTURES / "npy/labels_short.npy")]),
+    ]
+    for sentence, arguments in data:
+        refused(4, sentence, *arguments, "--no-card", cwd=tmp)
+
+
+@test
+def a_gpu_that_is_not_to_be_had_is_exit_5(tmp):
+    # Bug: falling back to the cpu in silence.
+    refused(5, r"'cuda:0' is not to be had", "--device", "cuda:0", cwd=tmp)
+
+
+@test
+def one_broken_file_among_many_fails_or_is_skipped_as_asked(tmp):
+    # Bug: a truncated file that is trained on, or that ends a run that was told to skip it.
+    folder = images(tmp / "photos")
+    broken = folder / "class_0" / "broken.jpg"
+    broken.write_bytes((folder / "class_0" / "0.jpg").read_bytes()[:900])
+    refused(6, r"Every trial failed.*broken\.jpg", *QUICK, "--batch", "13", "--data", "photos", cwd=tmp)
+    code, out, err = run(*QUICK, "--batch", "13", "--data", "photos", "--max-skips", "1", "--json", cwd=tmp)
+    assert code == 0, err
+    report = json.loads(out)
+    validate(report)
+    assert len(report["skipped"]) == 1 and report["skipped"][0]["name"].endswith("broken.jpg")
+
+
+@test
+def ctrl_c_writes_a_partial_report_and_exits_with_130(tmp):
+    # Bug: minutes of measuring lost by one key.
+    process = subprocess.Popen([AUTOTUNE, *TABULAR, "--budget", "60s", "--no-card"], cwd=tmp,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "trial 1" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, process.returncode
+    assert "interrupted" in out, out
+    report = json.loads((tmp / "feedrate-tabular.json").read_text())
+    validate(report)
+    assert report["interrupted"] is True
+
+
+@test
+def help_is_sentences_and_names_every_option(tmp):
+    # Bug: an option that nobody documents.
+    code, out, err = run("--help", cwd=tmp)
+    assert code == 0 and err == "", err
+    for option in ("--data", "--labels", "--workload", "--workers", "--batch", "--prefetch", "--pinned",
+                   "--precision", "--step-threads", "--budget", "--device", "--objective", "--allow", "--seed",
+                   "--output", "--quiet", "--json", "--color", "--no-progress", "doctor", "workloads"):
+        assert option in out, f"{option} is missing"
+    code, out, _ = run("--version", cwd=tmp)
+    assert code == 0 and re.match(r"autotune \d+\.\d+\.\d+ ", out), out
+
+
+@test
+def the_workloads_are_listed(tmp):
+    # Bug: a built-in workload that can be run but not found.
+    code, out, _ = run("workloads", cwd=tmp)
+    assert code == 0
+    for name in ("images", "tabular", "wide-linear", "small-images", "in-memory"):
+        assert re.search(rf"^{name} ", out, re.M), name
+
+
+@test
+def every_built_in_workload_in_memory_runs(tmp):
+    # Bug: a field or a model that does not fit its data.
+    for name in ("wide-linear", "small-images", "in-memory"):
+        code, out, err = run(*QUICK, "--workload", name, "--batch", "16", "--output", "-", cwd=tmp)
+        assert code == 0, f"{name}: {err}"
+        validate(json.loads(out))
+
+
+@test
+def quiet_says_nothing_but_the_result(tmp):
+    # Bug: a progress line in a log that was meant to stay empty.
+    code, out, err = run(*QUICK, *TABULAR, "--quiet", cwd=tmp)
+    assert code == 0 and err == "" and out.startswith("autotune"), err
+    code, _, err = run(*QUICK, *TABULAR, "--no-progress", cwd=tmp)
+    assert code == 0 and "trial" not in err and "Tuning" in err, err
+
+
+def on_terminal(arguments, cwd, columns=80, env=None):
+    """Runs autotune on a pseudo-terminal; returns (exit code, everything shown)."""
+    import fcntl
+    import termios
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.environ.update({"TERM": "xterm", **(env or {})})
+        os.execv(AUTOTUNE, [AUTOTUNE, *arguments])
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    shown = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+
+@test
+def a_terminal_gets_one_live_line_and_no_color_is_kept(tmp):
+    # Bug: a scrolling log on a terminal, or bold text against NO_COLOR.
+    code, shown = on_terminal([*QUICK, *TABULAR], tmp)
+    assert code == 0 and "\r\x1b[K" in shown and "s left" in shown, shown
+    assert "\x1b[1m" in shown, "no bold on a terminal"
+    code, shown = on_terminal([*QUICK, *TABULAR], tmp, env={"NO_COLOR": "1"})
+    assert code == 0 and "\x1b[1m" not in shown, shown
+    code, out, _ = run(*QUICK, *TABULAR, "--color", "always", cwd=tmp)
+    assert code == 0 and "\x1b[1m" in out, out
+
+
+@test
+def a_read_only_cache_folder_is_one_sentence(tmp):
+    # Bug: a default run that dies on a read-only home.
+    (tmp / "file").write_text("")
+    refused(2, r"set XDG_CACHE_HOME", "--no-card", cwd=tmp, env={"XDG_CACHE_HOME": str(tmp / "file")})
+
+
+@test
+def a_full_disk_is_one_sentence(tmp):
+    # Bug: a report that is cut off, and exit 0.
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([AUTOTUNE, *QUICK, *TABULAR, "--output", "-", "--quiet"], cwd=tmp, stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and "standard output" in done.stderr, (done.returncode, done.stderr)
+
+
+@test
+def the_doctor_answers_in_text_and_json(tmp):
+    # Bug: a doctor that fails on a path that is fine, or says nothing of one that is missing.
+    code, out, _ = run("doctor", "--path", str(tmp), cwd=tmp)
+    assert code in (0, 1) and "cpus" in out and "\x1b" not in out, out
+    code, out, _ = run("doctor", "--json", cwd=tmp)
+    assert code in (0, 1)
+    names = [finding["name"] for finding in json.loads(out)["findings"]]
+    for name in ("cpus", "memory", "gpu"):
+        assert name in names, names
+    refused(4, "missing", "doctor", "--path", "missing", cwd=tmp)
+
+
+def main():
+    print(f"1..{len(tests)}")
+    failed = 0
+    for number, function in enumerate(tests, 1):
+        name = function.__name__.replace("_", " ")
+        with tempfile.TemporaryDirectory() as folder:
+            start = time.monotonic()
+            try:
+                function(pathlib.Path(folder))
+                print(f"ok {number} - {name}", flush=True)
+            except Exception as error:  # whatever it is, the other tests go on
+                failed += 1
+                print(f"not ok {number} - {name}", flush=True)
+                for line in f"{type(error).__name__}: {error}".splitlines()[:40]:
+                    print(f"# {line}", flush=True)
+            print(f"# {time.monotonic() - start:.1f} s", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+main()

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+# From a fresh clone to a build: get the missing parts, configure, compile. Sourced by the tools.
+# shellcheck shell=bash
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+deps=$top/.deps
+build=${FEEDRATE_BUILD:-$top/build}
+host_compiler=
+uses_unpacked=
+uses_venv=
+
+# shellcheck source=tools/lib/say.sh
+. "$top/tools/lib/say.sh"
+# shellcheck source=tools/lib/needs.sh
+. "$top/tools/lib/needs.sh"
+# shellcheck source=tools/lib/apt.sh
+. "$top/tools/lib/apt.sh"
+# shellcheck source=tools/lib/unpack.sh
+. "$top/tools/lib/unpack.sh"
+
+# The packages collected for a machine without network, if there are any.
+offline_folder() {
+  local folder=${FEEDRATE_DEPS:-$deps/packages}
+  [ -n "${FEEDRATE_DEPS:-}" ] || [ -f "$folder/made-for" ] || return 0
+  [ -d "$folder" ] || die "The folder FEEDRATE_DEPS=$folder does not exist."
+  (cd "$folder" && pwd)
+}
+
+may_install() { [ "$(id -u)" = 0 ] && [ -z "${FEEDRATE_UNPACK:-}" ]; }
+
+# shellcheck source=/dev/null
+use_unpacked() { [ ! -f "$deps/env.sh" ] || { . "$deps/env.sh" && uses_unpacked=yes; }; }
+
+# get_parts PART...: afterwards all of them are here, or the run has ended with a sentence.
+get_parts() {
+  local missing folder
+  mapfile -t missing < <(missing_of "$@")
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if is_here compiler; then host_compiler=yes; fi
+  mapfile -t missing < <(use_unpacked && missing_of "$@")
+  if [ ${#missing[@]} -gt 0 ]; then
+    folder=$(offline_folder) || exit 1
+    get_missing "$folder" "${missing[@]}"
+  fi
+  use_unpacked
+  mapfile -t missing < <(missing_of "$@")
+  [ ${#missing[@]} -eq 0 ] || die "Still not found: $(described_all "${missing[@]}"). Is another pkg-config, python3 or meson first in PATH?"
+}
+
+# get_missing OFFLINE_FOLDER PART...
+get_missing() {
+  local folder=$1 packages=() part
+  shift
+  for part; do packages+=("$(package_of "$part")"); done
+  if [ -n "$folder" ] && has_apt; then
+    unpack_offline "$folder"
+  elif ! has_apt; then
+    die "Missing here: $(described_all "$@"). Install them with this system's package manager (apt, which this does by itself, is absent)."
+  elif may_install; then
+    install_as_root "${packages[@]}"
+  else
+    unpack_as_user "${packages[@]}"
+  fi
+}
+
+# Says what becomes of CUDA, and gets the newer Meson that it wants, in a folder of this clone.
+look_for_cuda() {
+  if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+    say "No CUDA toolkit here: building for the CPU alone, which is fine."
+  elif [ ! -f "$top/cuda/meson.build" ]; then
+    say "There is a CUDA toolkit, but no CUDA code in this tree yet: building for the CPU alone."
+  elif ! meson_is_here 1.4 && ! get_newer_meson; then
+    say "CUDA wants Meson 1.4, which could not be had: building for the CPU alone."
+  fi
+}
+
+# The packages of the system's own Python stay visible: the tests use them.
+get_newer_meson() {
+  [ -z "$(offline_folder)" ] || return 1
+  if [ ! -x "$deps/venv/bin/meson" ]; then
+    say "Getting Meson 1.4 or newer with pip, into $deps/venv, because CUDA wants it."
+    rm -rf "$deps/venv"
+    (get_parts venv) && loud "$(python_of_meson)" -m venv --system-site-packages "$deps/venv" &&
+      loud "$deps/venv/bin/pip" install -q --retries 1 'meson>=1.4' || return 1
+  fi
+  PATH=$deps/venv/bin:$PATH
+  uses_venv=yes
+}
+
+# What later runs need to use the build as this one made it.
+remember_environment() {
+  {
+    [ -z "$uses_unpacked" ] || echo ". '$deps/env.sh'"
+    [ -z "$uses_venv" ] || echo "PATH='$deps/venv/bin':\$PATH"
+  } >"$build/.environment"
+}
+
+# shellcheck source=/dev/null
+recall_environment() { [ ! -f "$build/.environment" ] || . "$build/.environment"; }
+
+# Everything a build folder was made with; another value means that it is made afresh.
+signature() { echo "$(meson --version) ${CC:-} ${CXX:-} ${PKG_CONFIG_PATH:-} ${LDFLAGS:-} ${CXXFLAGS:-} $top"; }
+
+# configure OPTION...: makes the build folder, or gives it options that it lacks.
+configure() {
+  local wanted
+  wanted=$(signature)
+  if [ ! -f "$build/build.ninja" ] || [ "$(cat "$build/.made-with" 2>/dev/null)" != "$wanted" ]; then
+    [ ! -e "$build" ] || [ -d "$build/meson-private" ] ||
+      die "$build exists and is no build folder of Meson's; move it away, or name another one in FEEDRATE_BUILD."
+    rm -rf "$build"
+    say "Configuring $build (release)."
+    loud meson setup "$build" "$top" "$@" || die "Meson could not configure the build; see above."
+    echo "$wanted" >"$build/.made-with"
+    printf '%s\n' "$@" >"$build/.options"
+  fi
+  set_options "$@"
+}
+
+# Only what was not set before: switching between the tools must not configure anew.
+set_options() {
+  local option news=()
+  for option; do grep -qxFe "$option" "$build/.options" || news+=("$option"); done
+  [ ${#news[@]} -gt 0 ] || return 0
+  loud meson configure "$build" "${news[@]}" || die "Meson could not configure the build; see above."
+  printf '%s\n' "${news[@]}" >>"$build/.options"
+}
+
+# compile TARGET...: silent where there is nothing to do but to look for the version, which Meson's
+# vcs_tag does each time: three steps at most.
+compile() {
+  local steps
+  steps=$(ninja -C "$build" -n "$@" 2>/dev/null | grep -c '^\[') || true
+  if [ "${steps:-0}" -le 3 ]; then
+    loud ninja -C "$build" --quiet "$@"
+  else
+    say "Building${*:+ }$*."
+    loud ninja -C "$build" "$@"
+  fi
+}
+
+# One line about the tools themselves and the system: a change of it makes every part be looked for.
+stamp() { echo "$(cat "$top"/tools/lib/*.sh | cksum) $top ${CXX:-} $PATH"; }
+
+# Looking for every part takes half a second or more; the stamp says that they were here last time.
+is_prepared() { [ -f "$build/build.ninja" ] && [ "$(cat "$build/.ready-$1" 2>/dev/null)" = "$(stamp)" ]; }
+
+# Whether the last run of this tool left all it needs, and the build is brought up to date by that.
+# prepared WHICH "PARTS" TARGET...
+prepared() {
+  local which=$1 parts_wanted=$2
+  shift 2
+  is_prepared "$which" || return 1
+  (recall_environment && compile "$@") && return
+  rm -f "$build/.ready-$which"
+  # shellcheck disable=SC2086
+  [ -n "$(recall_environment && missing_of $parts_wanted)" ] || die "The build failed; see above."
+  return 1
+}
+
+# prepare WHICH "PARTS" "OPTIONS" TARGET...: parts, configuration and build, under the lock.
+prepare() {
+  local which=$1 parts_wanted=$2 options=$3 found
+  shift 3
+  found=$(stamp)
+  take_lock
+  if ! prepared "$which" "$parts_wanted" "$@"; then
+    # shellcheck disable=SC2086
+    get_parts $parts_wanted
+    look_for_cuda
+    # shellcheck disable=SC2086
+    configure $options
+    compile "$@" || die "The build failed; see above."
+    remember_environment
+    echo "$found" >"$build/.ready-$which"
+  fi
+  drop_lock
+}

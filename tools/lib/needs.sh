@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+# The parts that the project needs: how to see whether one is here, and what it is called.
+# shellcheck shell=bash
+
+needs_autotune=(compiler meson ninja pkg-config json cli11 jpeg blas)
+needs_test=("${needs_autotune[@]}" catch2 benchmark jsonschema)
+
+# at_least WANTED FOUND: compares versions.
+at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
+
+# The compiler that Meson will take, if it knows C++20 well enough: g++ 12 or clang 16.
+compiler_is_here() {
+  local cxx major
+  for cxx in ${CXX:-c++ g++ clang++}; do
+    major=$(echo '__clang_major__ +0 __GNUC__' | "$cxx" -E -P -x c++ - 2>/dev/null) || continue
+    case $major in
+      __clang_major__*) [ "${major##* }" -ge 12 ] && return ;;
+      *) [ "${major%% *}" -ge 16 ] && return ;;
+    esac
+  done
+  return 1
+}
+
+meson_is_here() {
+  local version
+  version=$(meson --version 2>/dev/null) && at_least "${1:-1.0.1}" "$version"
+}
+
+# The tests run by the Python that runs Meson, which need not be the first one in PATH.
+python_of_meson() {
+  local first
+  first=$(head -n 1 "$(command -v meson)" 2>/dev/null | tr -d '\0')
+  case $first in
+    '#!'*/env\ *) echo python3 ;;
+    '#!'*python*) echo "${first#\#!}" | awk '{ print $1 }' ;;
+    *) echo python3 ;;
+  esac
+}
+
+# is_here PART
+is_here() {
+  case $1 in
+    compiler) compiler_is_here ;;
+    meson) meson_is_here ;;
+    ninja) command -v ninja ;;
+    pkg-config) command -v pkg-config ;;
+    json) pkg-config --atleast-version=3.10 nlohmann_json ;;
+    cli11) pkg-config --exists CLI11 ;;
+    jpeg) pkg-config --exists libjpeg ;;
+    blas) pkg-config --exists openblas || pkg-config --exists cblas || pkg-config --exists blas ;;
+    catch2) pkg-config --atleast-version=3.0 catch2-with-main ;;
+    benchmark) pkg-config --exists benchmark ;;
+    jsonschema) "$(python_of_meson)" -c 'import jsonschema' ;;
+    clang-format) command -v clang-format ;;
+    venv) "$(python_of_meson)" -c 'import ensurepip' ;;
+  esac >/dev/null 2>&1
+}
+
+# The names of those parts that are not here, one per line.
+missing_of() {
+  local part
+  for part; do is_here "$part" || echo "$part"; done
+}
+
+# The package that holds a part, on Debian and Ubuntu.
+package_of() {
+  case $1 in
+    compiler) echo g++ ;;
+    ninja) echo ninja-build ;;
+    json) echo nlohmann-json3-dev ;;
+    cli11) echo libcli11-dev ;;
+    jpeg) echo libjpeg-dev ;;
+    blas) echo libopenblas-dev ;;
+    benchmark) echo libbenchmark-dev ;;
+    jsonschema) echo python3-jsonschema ;;
+    venv) echo python3-venv ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# What to look for on a system that is neither Debian nor Ubuntu.
+described() {
+  case $1 in
+    compiler) echo "a C++20 compiler (g++ 12 or clang 16, or newer)" ;;
+    meson) echo "Meson 1.0.1 or newer" ;;
+    ninja) echo "Ninja" ;;
+    json) echo "nlohmann/json 3.10 or newer with its pkg-config file" ;;
+    cli11) echo "CLI11 with its pkg-config file" ;;
+    jpeg) echo "libjpeg-turbo with its headers" ;;
+    blas) echo "OpenBLAS with its headers" ;;
+    catch2) echo "Catch2 3.0 or newer" ;;
+    benchmark) echo "Google Benchmark" ;;
+    jsonschema) echo "jsonschema for python3" ;;
+    *) echo "$1" ;;
+  esac
+}
+
+# One sentence with all of them.
+described_all() {
+  local part sentence=
+  for part; do sentence+="${sentence:+, }$(described "$part")"; done
+  echo "$sentence"
+}

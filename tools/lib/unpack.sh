@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+# Without root: the distribution's packages are unpacked into .deps/root and used from there.
+#
+#   .deps/apt/        apt's own lists and downloads     .deps/unpacked  what has been unpacked, for apt
+#   .deps/packages/   packages of tools/offline-deps    .deps/bin       the compiler, wrapped
+#   .deps/root/       the unpacked packages             .deps/env.sh    sourced, makes them usable
+# shellcheck shell=bash
+
+root=$deps/root
+parts=$deps/apt
+
+# Packages that are never unpacked: every system has them, and the C library must be the running one.
+always_there='libc6|tar|dpkg|debconf|tzdata|netbase|perl-base'
+# Those which a host that has its own compiler has already; two sets of headers do not mix.
+of_compilers='(gcc|g\+\+|cpp|binutils|libstdc\+\+|libgcc|libc|libc6|linux-libc|libcrypt|libnsl|libtirpc)(-.*)?-dev'
+of_compilers+='|(gcc|g\+\+|cpp|binutils)(-.*)?|libc-dev-bin|rpcsvc-proto'
+
+# user_apt COMMAND WORDS...: apt-get or apt-cache with state and downloads of its own.
+user_apt() {
+  local command=$1
+  shift
+  LC_ALL=C DEBIAN_FRONTEND=noninteractive "$command" \
+    -o "Dir::State=$parts/state" -o "Dir::State::status=$parts/status" \
+    -o "Dir::Cache=$parts/cache" -o "Dir::Cache::archives=${archives:-$parts/cache/archives}" \
+    -o Debug::NoLocking=1 -o APT::Sandbox::User= -o APT::Install-Recommends=0 \
+    -o Acquire::Languages=none -o Acquire::Retries=2 "$@"
+}
+
+# What apt is told that this machine has. A machine with a compiler: its packages and the unpacked
+# ones. One without: the unpacked ones alone, so that the compiler comes with all it stands on.
+write_status() {
+  mkdir -p "$parts/state/lists/partial" "$parts/cache/archives/partial"
+  touch "$deps/unpacked"
+  if [ "$1" = libraries ]; then
+    awk 'BEGIN { RS = ""; ORS = "\n\n" }
+      { name = $0; sub(/^(.*\n)?Package: /, "", name); sub(/\n.*/, "", name) }
+      FILENAME == ARGV[1] { seen[name] = 1; next } !(name in seen)' \
+      "$deps/unpacked" /var/lib/dpkg/status >"$parts/status"
+  else
+    : >"$parts/status"
+  fi
+  cat "$deps/unpacked" >>"$parts/status"
+}
+
+update_as_user() {
+  say "Reading the distribution's package lists into $parts."
+  loud user_apt apt-get -qq update || say "apt complained, see above; going on with what it got."
+}
+
+# download_as_user PACKAGE...: these and what they need, into the folder $archives.
+download_as_user() {
+  local apt_cache=(user_apt apt-cache) package plain=() catch2= updated=
+  knows_as_user "$@" || { update_as_user && updated=yes; }
+  knows_as_user "$@" || die "$(unknown_to_apt "$@")"
+  for package; do
+    if [ "$package" = catch2 ] && catch2_is_too_old; then catch2=yes; else plain+=("$package"); fi
+  done
+  if [ ${#plain[@]} -gt 0 ]; then
+    say "Getting ($(size_of user_apt apt-get install "${plain[@]}")): ${plain[*]}"
+    # The lists may be older than the mirror, where packages have been replaced since.
+    download_plain "${plain[@]}" ||
+      { [ -z "$updated" ] && update_as_user && download_plain "${plain[@]}"; } ||
+      die "The packages could not be had, see above (network? disk full?); run this again when that is mended."
+  fi
+  if [ -n "$catch2" ]; then (download_catch2_of_backports) || exit 1; fi
+}
+
+knows_as_user() { user_apt apt-get -qq -s install "$@" >/dev/null 2>&1; }
+
+download_plain() { loud user_apt apt-get -qq -y --download-only install "$@"; }
+
+download_catch2_of_backports() {
+  local apt_backports words
+  with_backports "$parts/backports"
+  loud user_apt apt-get -qq "${apt_backports[@]}" update || die "apt could not read the backports; check the network."
+  words=$(catch2_of_backports) || exit 1
+  say "Getting from the release's backports: $words"
+  cd "$archives" || exit 1
+  # shellcheck disable=SC2086
+  loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be had; see above."
+}
+
+# unpack MODE FILE.deb...: into .deps/root, noting each package once it is whole.
+unpack() {
+  local mode=$1 file name skip="$always_there"
+  shift
+  [ "$mode" = libraries ] && skip+="|$of_compilers"
+  prepare_root
+  for file; do
+    name=$(dpkg-deb -f "$file" Package) || die "The package $file is damaged; remove it and run this again."
+    [[ $name =~ ^($skip)$ ]] || unpack_one "$file"
+    # Once more after an interruption, perhaps: apt wants to hear of each package once.
+    grep -qx "Package: $name" "$deps/unpacked" ||
+      { dpkg-deb -f "$file" && printf 'Status: install ok installed\n\n'; } >>"$deps/unpacked"
+  done
+}
+
+unpack_one() {
+  dpkg-deb --fsys-tarfile "$1" |
+    tar -C "$root" --keep-directory-symlink --no-same-owner -xf - \
+      --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' ||
+    die "Unpacking $1 failed, see above (disk full?); run this again when that is mended."
+}
+
+# The merged /usr of the distributions, which packages rely on.
+prepare_root() {
+  local folder
+  mkdir -p "$root/usr" "$deps/bin"
+  for folder in bin sbin lib lib32 lib64; do
+    mkdir -p "$root/usr/$folder"
+    [ -e "$root/$folder" ] || ln -s "usr/$folder" "$root/$folder"
+  done
+}
+
+# Makes what was unpacked usable where it lies.
+mend_root() {
+  if [ "$1" = all ]; then link_c_library; fi
+  mend_links
+  mend_pkg_config
+  wrap_commands "$1"
+  write_env "$1"
+}
+
+# The running C library, linked into the unpacked tree, where the linker looks for it.
+link_c_library() {
+  local file
+  dpkg -L libc6 | grep -E '^(/usr)?/lib(64)?/.*\.so' | while read -r file; do
+    [ -e "$root$file" ] || { mkdir -p "$root${file%/*}" && ln -s "$file" "$root$file"; }
+  done
+}
+
+# Links to what the host has, and absolute links into the unpacked tree.
+mend_links() {
+  local link target
+  find "$root" -xtype l | while read -r link; do
+    target=$(readlink "$link")
+    if [[ $target = /* ]]; then
+      [ ! -e "$root$target" ] || ln -sfn "$root$target" "$link"
+    else
+      target=$(realpath -m "$(dirname "${link#"$root"}")/$target")
+      [ ! -e "$target" ] || { mkdir -p "$root${target%/*}" && ln -sfn "$target" "$root$target"; }
+    fi
+  done
+}
+
+mend_pkg_config() {
+  find "$root/usr" -name '*.pc' -type f | while read -r file; do
+    grep -q "$root" "$file" || sed -i -E "s#(^|[=: \"]|-I|-L)/usr\\b#\\1$root/usr#g" "$file"
+  done
+}
+
+# The compiler is told where its system lies, scripts where their interpreter is: Meson makes Ninja
+# call its script by name.
+wrap_commands() {
+  local name real
+  for name in gcc g++ cc:gcc c++:g++; do
+    real=$(readlink -f "$root/usr/bin/${name#*:}" 2>/dev/null) && [ -x "$real" ] && [ "$1" = all ] || continue
+    wrap "${name%:*}" "'$real' --sysroot='$root'"
+  done
+  [ ! -x "$root/usr/bin/python3" ] ||
+    find "$root/usr/bin" -type f -size -64k -exec sed -i "1s#^\#! */usr/bin/python3#\#!$root/usr/bin/python3#" {} +
+}
+
+wrap() { printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$deps/bin/$1" && chmod +x "$deps/bin/$1"; }
+
+# New dtags are off because the libraries that libraries need must be found the same way.
+write_env() {
+  local libraries configs
+  libraries=$root/usr/lib/$(triplet)
+  libraries+=$(find "$libraries" -mindepth 2 -maxdepth 2 -name 'libopenblas.so*' -printf ':%h\n' | sort -u | tr -d '\n')
+  configs=$root/usr/share/pkgconfig:$root/usr/lib/$(triplet)/pkgconfig
+  configs+=$(find "$root/usr/lib/$(triplet)" -mindepth 2 -name pkgconfig -printf ':%p' | sort)
+  {
+    echo "# Written by tools/: makes the packages under .deps/root usable. Source it to run Meson by hand."
+    echo "export PATH='$deps/bin:$root/usr/bin':\"\$PATH\""
+    echo "export LD_LIBRARY_PATH='$libraries'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
+    echo "export PYTHONPATH='$root/usr/lib/python3/dist-packages'\${PYTHONPATH:+:\$PYTHONPATH}"
+    echo "export PKG_CONFIG_PATH='$configs'\${PKG_CONFIG_PATH:+:\$PKG_CONFIG_PATH}"
+    echo "export LDFLAGS='-Wl,--disable-new-dtags -Wl,-rpath,$libraries'\${LDFLAGS:+ \$LDFLAGS}"
+    # Beside a compiler of the host's own, which does not look into the unpacked tree.
+    [ "$1" = all ] ||
+      echo "export CXXFLAGS='-idirafter$root/usr/include/$(triplet)'\${CXXFLAGS:+ \$CXXFLAGS}"
+    [ "$1" = all ] && echo "export CC='$deps/bin/gcc' CXX='$deps/bin/g++'"
+    true
+  } >"$deps/env.sh"
+}
+
+# Such as x86_64-linux-gnu: the folder of the C library.
+triplet() { dpkg -L libc6 | sed -n 's#.*/\([^/]*\)/libc\.so\.6$#\1#p' | head -n 1; }
+
+# A tree that was moved, or whose host lost or gained its compiler, is unpacked afresh.
+begin_unpacked() {
+  local mode=$1 here="$1 $deps"
+  [ "$(cat "$deps/made-for" 2>/dev/null)" = "$here" ] && return
+  rm -rf "$root" "$deps/bin" "$deps/unpacked" "$deps/env.sh"
+  echo "$here" >"$deps/made-for"
+}
+
+# host_compiler is set where the machine has a compiler of its own.
+mode_of_root() { [ -n "$host_compiler" ] && echo libraries || echo all; }
+
+# unpack_as_user PACKAGE...
+unpack_as_user() {
+  local mode archives=$parts/cache/archives packages
+  mode=$(mode_of_root)
+  begin_unpacked "$mode"
+  write_status "$mode"
+  download_as_user "$@"
+  say "Unpacking them into $root; nothing outside of this clone is touched."
+  mapfile -t packages < <(packages_in "$archives")
+  unpack "$mode" "${packages[@]}"
+  mend_root "$mode"
+  rm -f "$archives"/*.deb
+}
+
+# unpack_offline FOLDER: all packages that tools/offline-deps has collected there.
+unpack_offline() {
+  local mode made_for packages
+  made_for=$(cat "$1/made-for" 2>/dev/null) || die "$1 was not made by tools/offline-deps; give its folder in FEEDRATE_DEPS."
+  [ "$made_for" = "$(this_system)" ] ||
+    die "The packages in $1 are for $made_for, and this is $(this_system); collect them on such a machine."
+  mode=$(mode_of_root)
+  begin_unpacked "$mode"
+  mapfile -t packages < <(packages_in "$1")
+  touch "$deps/unpacked"
+  say "Unpacking ${#packages[@]} packages of $1 into $root, without any network."
+  unpack "$mode" "${packages[@]}"
+  mend_root "$mode"
+}
+
+packages_in() { find "$1" -maxdepth 1 -name '*.deb' | sort; }
+
+# "debian 12 amd64"
+# shellcheck source=/dev/null
+this_system() { (. /etc/os-release && echo "$ID ${VERSION_ID:-$VERSION_CODENAME} $(dpkg --print-architecture)"); }
