@@ -87,10 +87,7 @@ class Crew {
     if (!is_active(state, self)) {
       return state.surplus.wait([&] { return called() || is_active(state, self); });
     }
-    for (int look = 0; look < looks_before_parking; ++look) {
-      if (has_tickets()) return;
-      pause_briefly();
-    }
+    if (look_briefly(has_tickets)) return;
     state.engine->idle().wait([&] { return !is_active(state, self) || has_tickets(); });
   }
 
@@ -115,8 +112,6 @@ class Crew {
       }
     }
   }
-
-  static constexpr int looks_before_parking = 100;
 
   std::shared_ptr<CrewState> state_;
   std::shared_ptr<std::vector<std::unique_ptr<Worker>>> workers_ =

@@ -62,8 +62,10 @@ class Engine {
 
   bool head_is_ready() noexcept { return ring_->is_published(head_); }
 
-  /// Waits up to `timeout_s` for the head batch.
+  /// Waits up to `timeout_s` for the head batch. Looks again for a moment first, since sleeping
+  /// costs more than a small batch does.
   bool wait_for_head(double timeout_s) {
+    if (look_briefly([this] { return head_is_ready(); })) return true;
     return consumer_.wait([this] { return head_is_ready(); }, timeout_s);
   }
 
@@ -233,14 +235,16 @@ class Engine {
   std::unique_ptr<Ring> ring_;
 
   Skips skips_;
-  Tickets tickets_;
-  std::atomic<bool> closed_{true};
-  Parking idle_;
-  Parking consumer_;
 
-  std::uint64_t head_ = 0;  ///< the next batch to lease; the consumer's
-  std::uint64_t end_ = 0;   ///< the batch behind the last one
-  std::mutex release_mutex_;
+  // Each on a cache line of its own: different threads write them for every batch.
+  Tickets tickets_;
+  alignas(64) std::atomic<bool> closed_{true};
+  alignas(64) Parking idle_;
+  alignas(64) Parking consumer_;
+
+  alignas(64) std::uint64_t head_ = 0;  ///< the next batch to lease; the consumer's
+  std::uint64_t end_ = 0;               ///< the batch behind the last one
+  alignas(64) std::mutex release_mutex_;
   std::uint64_t released_ = 0;  ///< batches below are free again
 };
 

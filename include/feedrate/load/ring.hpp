@@ -18,8 +18,8 @@
 
 namespace feedrate {
 
-/// One preallocated batch and the state of its filling.
-struct Slot {
+/// One preallocated batch and the state of its filling, on cache lines of its own.
+struct alignas(64) Slot {
   std::byte* data = nullptr;
   std::atomic<std::uint32_t> open_runs{0};  ///< runs that are not finished yet
   std::atomic<std::uint64_t> published{0};  ///< batch number + 1 once it may be leased
