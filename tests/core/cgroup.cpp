@@ -22,8 +22,8 @@ const std::string memory = "/sys/fs/cgroup/memory";
 
 }  // namespace
 
-// Catches: a limit set on a group above the process's own that is overlooked.
 TEST_CASE("version 2: the smallest quota and memory on the way up to the root count") {
+  // Bug: a limit set on a group above the process's own that is overlooked.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo", v2_mount).plant("/proc/self/cgroup", "0::/user/job/step\n");
   tree.plant(v2 + "/user/cpu.max", "150000 100000\n");
@@ -36,8 +36,8 @@ TEST_CASE("version 2: the smallest quota and memory on the way up to the root co
   CHECK(limits.memory_bytes == 2000000u);
 }
 
-// Catches: page cache that could be dropped at once, counted as memory in use.
 TEST_CASE("version 2: the headroom leaves out the inactive page cache") {
+  // Bug: page cache that could be dropped at once, counted as memory in use.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo", v2_mount).plant("/proc/self/cgroup", "0::/job\n");
   tree.plant(v2 + "/job/memory.max", "1000").plant(v2 + "/job/memory.current", "900");
@@ -45,8 +45,8 @@ TEST_CASE("version 2: the headroom leaves out the inactive page cache") {
   CHECK(read_cgroup_limits(tree.root()).memory_headroom_bytes == 600u);
 }
 
-// Catches: headroom that wraps around below zero when a group is over its limit.
 TEST_CASE("version 2: a group above its limit has no headroom") {
+  // Bug: headroom that wraps around below zero when a group is over its limit.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo", v2_mount).plant("/proc/self/cgroup", "0::/job\n");
   tree.plant(v2 + "/job/memory.max", "max").plant(v2 + "/job/memory.high", "1000");
@@ -56,8 +56,8 @@ TEST_CASE("version 2: a group above its limit has no headroom") {
   CHECK(limits.memory_headroom_bytes == 0u);
 }
 
-// Catches: a version 1 hierarchy that is looked for under one controller's name only.
 TEST_CASE("version 1: quota and memory are found in the hierarchies of their controllers") {
+  // Bug: a version 1 hierarchy that is looked for under one controller's name only.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo", v1_mounts);
   tree.plant("/proc/self/cgroup",
@@ -75,8 +75,8 @@ TEST_CASE("version 1: quota and memory are found in the hierarchies of their con
   CHECK(limits.memory_headroom_bytes == 4000000u);
 }
 
-// Catches: version 1's "no limit", a number just below 2^63, that is taken for a limit.
 TEST_CASE("version 1: no limits are absent") {
+  // Bug: version 1's "no limit", a number just below 2^63, that is taken for a limit.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo", v1_mounts);
   tree.plant("/proc/self/cgroup", "5:memory:/\n4:cpu,cpuacct:/\n");
@@ -88,9 +88,9 @@ TEST_CASE("version 1: no limits are absent") {
   CHECK_FALSE(limits.memory_headroom_bytes.has_value());
 }
 
-// Catches: a container without a namespace of groups, whose path is that of the host: the mount
-// shows only the container's own group.
 TEST_CASE("a group is looked for below the folder that is mounted") {
+  // Bug: a container without a namespace of groups, whose path is that of the host: the mount
+  // shows only the container's own group.
   PlantedTree tree;
   tree.plant(
       "/proc/self/mountinfo",
@@ -102,8 +102,8 @@ TEST_CASE("a group is looked for below the folder that is mounted") {
   CHECK(read_cgroup_limits(tree.root()).cpus == 0.5);
 }
 
-// Catches: a group outside of what is mounted ("/../other") whose path leaves the mount point.
 TEST_CASE("for a group outside of the mount only the mount point counts") {
+  // Bug: a group outside of what is mounted ("/../other") whose path leaves the mount point.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo",
              "31 1 0:28 /kube/pod /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
@@ -112,8 +112,8 @@ TEST_CASE("for a group outside of the mount only the mount point counts") {
   CHECK(read_cgroup_limits(tree.root()).cpus == 2.0);
 }
 
-// Catches: a division by a period of zero, and a crash on files that hold nonsense.
 TEST_CASE("nonsense in the files is no limit") {
+  // Bug: a division by a period of zero, and a crash on files that hold nonsense.
   PlantedTree tree;
   tree.plant("/proc/self/mountinfo", v2_mount).plant("/proc/self/cgroup", "0::/a\nnonsense\n::\n");
   tree.plant(v2 + "/a/cpu.max", "100000 0\n").plant(v2 + "/a/memory.max", "many\n");

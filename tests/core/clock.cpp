@@ -11,8 +11,8 @@ using feedrate::SteadyClock;
 static_assert(feedrate::Clock<SteadyClock>);
 static_assert(feedrate::Clock<FakeClock>);
 
-// Catches: a fake clock that moves by itself, or in other units than seconds.
 TEST_CASE("the fake clock stands still until it is told to move, by exactly that much") {
+  // Bug: a fake clock that moves by itself, or in other units than seconds.
   FakeClock clock;
   CHECK(clock.now_s() == 0);
   clock.advance_s(0.5);
@@ -21,8 +21,8 @@ TEST_CASE("the fake clock stands still until it is told to move, by exactly that
   CHECK(clock.now_s() == 0.75);
 }
 
-// Catches: a wall clock, which may be set back, in the place of the monotonic one.
 TEST_CASE("the steady clock never goes back") {
+  // Bug: a wall clock, which may be set back, in the place of the monotonic one.
   const SteadyClock clock;
   double last_s = clock.now_s();
   for (int i = 0; i < 10000; ++i) {
@@ -32,8 +32,8 @@ TEST_CASE("the steady clock never goes back") {
   }
 }
 
-// Catches: CPU time that leaves out the nanoseconds, or counts in another unit.
 TEST_CASE("CPU seconds grow while this thread computes, and never faster than it can count") {
+  // Bug: CPU time that leaves out the nanoseconds, or counts in another unit.
   const double start_s = feedrate::process_cpu_s();
   volatile double sum = 0;
   for (int i = 0; i < 2'000'000; ++i) sum = sum + std::sqrt(static_cast<double>(i));

@@ -10,8 +10,8 @@
 
 using namespace feedrate;
 
-// Catches: a field added to Config but not to the list, so that flags and JSON leave it out.
 TEST_CASE("the axes cover every field: changing all of them changes a config in all its parts") {
+  // Bug: a field added to Config but not to the list, so that flags and JSON leave it out.
   Config changed{0, 0, false, 0, Precision::fp32, 0};
   for_each_axis([&](const auto& axis) {
     auto& value = changed.*axis.field;
@@ -27,8 +27,8 @@ TEST_CASE("the axes cover every field: changing all of them changes a config in 
   CHECK(changed == Config{5, 5, true, 5, Precision::bf16, 5});
 }
 
-// Catches: two axes of one name, of which the command line would reach only one.
 TEST_CASE("every axis has a name of its own, fit for a flag") {
+  // Bug: two axes of one name, of which the command line would reach only one.
   std::set<std::string> names;
   int axes = 0;
   for_each_axis([&](const auto& axis) {
@@ -39,8 +39,8 @@ TEST_CASE("every axis has a name of its own, fit for a flag") {
   CHECK(static_cast<int>(names.size()) == axes);
 }
 
-// Catches: an axis that is recommended as safe although it changes the training.
 TEST_CASE("only precision touches numerics and only the batch touches training") {
+  // Bug: an axis that is recommended as safe although it changes the training.
   for_each_axis([](const auto& axis) {
     const Tier expected = axis.name == "precision" ? Tier::numerics
                           : axis.name == "batch"   ? Tier::training
@@ -49,8 +49,8 @@ TEST_CASE("only precision touches numerics and only the batch touches training")
   });
 }
 
-// Catches: names that are listed in another order than the enum's.
 TEST_CASE("the names of precisions are in the order of their values") {
+  // Bug: names that are listed in another order than the enum's.
   CHECK(name_of(Precision::fp32) == "fp32");
   CHECK(name_of(Precision::tf32) == "tf32");
   CHECK(name_of(Precision::fp16) == "fp16");

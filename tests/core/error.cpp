@@ -5,9 +5,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-// Catches: a fault that is lost or replaced on its way, so that the command exits with another
-// code.
 TEST_CASE("an error keeps its fault and its sentence when it is caught as a standard exception") {
+  // Bug: a fault that is lost or replaced on its way, so that the command exits with another
+  // code.
   try {
     throw feedrate::Error(feedrate::Fault::data, "There is no folder 'x'; name one that exists.");
   } catch (const std::exception& caught) {

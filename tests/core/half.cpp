@@ -22,8 +22,8 @@ std::uint32_t bits_through(std::uint32_t bits) {
 
 }  // namespace
 
-// Catches: a value that bf16 can hold but that conversion changes.
 TEST_CASE("every bf16 value but NaN survives the way to float and back") {
+  // Bug: a value that bf16 can hold but that conversion changes.
   for (std::uint32_t upper = 0; upper <= 0xffff; ++upper) {
     const std::uint32_t bits = upper << 16;
     if (std::isnan(std::bit_cast<float>(bits))) continue;
@@ -31,8 +31,8 @@ TEST_CASE("every bf16 value but NaN survives the way to float and back") {
   }
 }
 
-// Catches: truncation, rounding half up, and rounding that forgets the carry into the exponent.
 TEST_CASE("rounding goes to the nearest bf16 value, and halves go to the even one") {
+  // Bug: truncation, rounding half up, and rounding that forgets the carry into the exponent.
   CHECK(bits_through(0x3f800000u + 0x7fffu) == 0x3f800000u);  // just below the half: down
   CHECK(bits_through(0x3f800000u + 0x8000u) == 0x3f800000u);  // half, 0x3f80 is even: down
   CHECK(bits_through(0x3f800000u + 0x8001u) == 0x3f810000u);  // just above the half: up
@@ -41,8 +41,8 @@ TEST_CASE("rounding goes to the nearest bf16 value, and halves go to the even on
   CHECK(bits_through(0xbf810000u + 0x8000u) == 0xbf820000u);  // negative values round alike
 }
 
-// Catches: a largest float that rounds to NaN instead of infinity, and infinities that change.
 TEST_CASE("what is too large becomes infinite, and infinities stay") {
+  // Bug: a largest float that rounds to NaN instead of infinity, and infinities that change.
   const float largest = std::numeric_limits<float>::max();
   const float infinity = std::numeric_limits<float>::infinity();
   CHECK(float(BFloat16(largest)) == infinity);
@@ -51,16 +51,16 @@ TEST_CASE("what is too large becomes infinite, and infinities stay") {
   CHECK(float(BFloat16(-infinity)) == -infinity);
 }
 
-// Catches: a NaN whose payload lies in the lower half and which is rounded to infinity.
 TEST_CASE("NaN stays NaN whatever its payload and sign") {
+  // Bug: a NaN whose payload lies in the lower half and which is rounded to infinity.
   for (const std::uint32_t bits :
        {0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0xff800001u, 0xffffffffu}) {
     CHECK(std::isnan(through(bits)));
   }
 }
 
-// Catches: equality by bits, under which the zeros differ and NaN equals itself.
 TEST_CASE("equality is that of floats") {
+  // Bug: equality by bits, under which the zeros differ and NaN equals itself.
   CHECK(BFloat16(0.0f) == BFloat16(-0.0f));
   CHECK(BFloat16(1.5f) == BFloat16(1.5f));
   CHECK_FALSE(BFloat16(1.5f) == BFloat16(2.0f));

@@ -32,8 +32,8 @@ CpuLimits cpus_with_quota(const std::string& cpu_max) {
 
 }  // namespace
 
-// Catches: a reason given where nothing is missing.
 TEST_CASE("without limits all visible CPUs are usable") {
+  // Bug: a reason given where nothing is missing.
   PlantedTree tree;
   plant_cpus(tree, "0-63", "0-63");
   const CpuLimits cpus = read_limits(tree.root()).cpus;
@@ -44,8 +44,8 @@ TEST_CASE("without limits all visible CPUs are usable") {
   CHECK(cpus.why == "");
 }
 
-// Catches: 64 workers in a container that may use 2 CPUs.
 TEST_CASE("a quota makes fewer CPUs usable, rounded up, and at least one") {
+  // Bug: 64 workers in a container that may use 2 CPUs.
   const CpuLimits two = cpus_with_quota("200000 100000");
   CHECK(two.usable == 2);
   CHECK(two.why == "cgroup quota 2.0");
@@ -58,8 +58,8 @@ TEST_CASE("a quota makes fewer CPUs usable, rounded up, and at least one") {
   CHECK(cpus_with_quota("12800000 100000").why == "");
 }
 
-// Catches: an affinity mask that is ignored, or lists that are read without their ranges.
 TEST_CASE("an affinity mask makes fewer CPUs usable") {
+  // Bug: an affinity mask that is ignored, or lists that are read without their ranges.
   PlantedTree tree;
   plant_cpus(tree, "0-7", "0-1,4,6-7");
   const CpuLimits cpus = read_limits(tree.root()).cpus;
@@ -68,8 +68,8 @@ TEST_CASE("an affinity mask makes fewer CPUs usable") {
   CHECK(cpus.why == "affinity mask of 5");
 }
 
-// Catches: CPUs that the mask allows but that aren't plugged in, as on most virtual machines.
 TEST_CASE("CPUs that are in the mask but not online don't count") {
+  // Bug: CPUs that the mask allows but that aren't plugged in, as on most virtual machines.
   PlantedTree tree;
   plant_cpus(tree, "0-3", "0-239");
   const CpuLimits cpus = read_limits(tree.root()).cpus;
@@ -78,8 +78,8 @@ TEST_CASE("CPUs that are in the mask but not online don't count") {
   CHECK(cpus.why == "");
 }
 
-// Catches: the looser of two limits named as the reason.
 TEST_CASE("where mask and quota both limit, the tighter one is the reason") {
+  // Bug: the looser of two limits named as the reason.
   PlantedTree tree;
   plant_cpus(tree, "0-63", "0-7");
   plant_quota(tree, "400000 100000");
@@ -89,16 +89,16 @@ TEST_CASE("where mask and quota both limit, the tighter one is the reason") {
   CHECK(read_limits(tree.root()).cpus.usable == 8);
 }
 
-// Catches: a crash or zero CPUs where a sandbox hides /sys, or everything.
 TEST_CASE("with nothing to read there is one CPU, and with only the mask that many") {
+  // Bug: a crash or zero CPUs where a sandbox hides /sys, or everything.
   PlantedTree tree;
   CHECK(read_limits(tree.root()).cpus.usable == 1);
   tree.plant("/proc/self/status", "Cpus_allowed_list:\t0-3\n");
   CHECK(read_limits(tree.root()).cpus.usable == 4);
 }
 
-// Catches: kB taken for bytes, and a cgroup limit that does not lower what is usable or free.
 TEST_CASE("memory is the smaller of RAM and the cgroup's limit") {
+  // Bug: kB taken for bytes, and a cgroup limit that does not lower what is usable or free.
   PlantedTree tree;
   tree.plant("/proc/meminfo",
              "MemTotal:       16000000 kB\nMemFree: 1 kB\nMemAvailable:   12000000 kB\n"
@@ -119,8 +119,8 @@ TEST_CASE("memory is the smaller of RAM and the cgroup's limit") {
   CHECK(limited.cgroup_bytes == 4000000000u);
 }
 
-// Catches: the hard limit read for the soft one, and "unlimited" read as zero.
 TEST_CASE("ulimits are the soft ones, and unlimited is absent") {
+  // Bug: the hard limit read for the soft one, and "unlimited" read as zero.
   PlantedTree tree;
   tree.plant("/proc/self/limits",
              "Limit                     Soft Limit           Hard Limit           Units     \n"
@@ -133,8 +133,8 @@ TEST_CASE("ulimits are the soft ones, and unlimited is absent") {
   CHECK_FALSE(limits.memlock_bytes.has_value());
 }
 
-// Catches: Docker's 64 MiB overlooked; a tmpfs of default size or a plain folder taken for others.
 TEST_CASE("the size of /dev/shm is its option, else half of the RAM, else absent") {
+  // Bug: Docker's 64 MiB overlooked; a tmpfs of default size or a plain folder taken for others.
   PlantedTree tree;
   tree.plant("/proc/meminfo", "MemTotal: 1000 kB\n");
   CHECK_FALSE(read_limits(tree.root()).shm_bytes.has_value());
@@ -148,15 +148,15 @@ TEST_CASE("the size of /dev/shm is its option, else half of the RAM, else absent
   CHECK_FALSE(read_limits(tree.root()).shm_bytes.has_value());
 }
 
-// Catches: a kernel list of absurd length that fills the memory.
 TEST_CASE("lists of CPUs are read with ranges, and absurd ones are left out") {
+  // Bug: a kernel list of absurd length that fills the memory.
   CHECK(detail::numbers_in("0-2,5\n") == std::set<int>{0, 1, 2, 5});
   CHECK(detail::numbers_in("0-99999999999,3") == std::set<int>{3});
   CHECK(detail::numbers_in("x,-,4-2").empty());
 }
 
-// Catches: paths that only fit planted trees: on Linux this machine has CPUs, memory and limits.
 TEST_CASE("this machine has at least one CPU and some memory") {
+  // Bug: paths that only fit planted trees: on Linux this machine has CPUs, memory and limits.
   const Limits limits = read_limits();
   CHECK(limits.cpus.usable >= 1);
   CHECK(limits.cpus.usable <= limits.cpus.visible);

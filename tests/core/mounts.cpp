@@ -27,8 +27,8 @@ std::vector<Mount> planted_mounts() {
 
 }  // namespace
 
-// Catches: a parser that counts on a fixed number of optional fields, or falls over broken lines.
 TEST_CASE("mounts are read with any number of optional fields, and broken lines are left out") {
+  // Bug: a parser that counts on a fixed number of optional fields, or falls over broken lines.
   const auto mounts = planted_mounts();
   REQUIRE(mounts.size() == 5);
   CHECK(mounts[0].type == "ext4");
@@ -37,15 +37,15 @@ TEST_CASE("mounts are read with any number of optional fields, and broken lines 
   CHECK(mounts[2].source == "/dev/sdb1");
 }
 
-// Catches: a mount point with a blank in it that is cut, or whose escape is kept.
 TEST_CASE("octal escapes in mount points are undone") {
+  // Bug: a mount point with a blank in it that is cut, or whose escape is kept.
   const auto mounts = planted_mounts();
   CHECK(mounts[3].point == "/my disk\\x");
   CHECK(mounts[3].source == "server:/ex port");
 }
 
-// Catches: "/database" taken to lie within "/data", and a hidden mount that is found.
 TEST_CASE("a path lies on the longest mount point above it, and the latest on the same point") {
+  // Bug: "/database" taken to lie within "/data", and a hidden mount that is found.
   const auto mounts = planted_mounts();
   CHECK(mount_of(mounts, "/data/x/y")->type == "tmpfs");
   CHECK(mount_of(mounts, "/data")->type == "tmpfs");
@@ -54,8 +54,8 @@ TEST_CASE("a path lies on the longest mount point above it, and the latest on th
   CHECK(mount_of({}, "/data") == nullptr);
 }
 
-// Catches: an option found inside the name of another one.
 TEST_CASE("an option is found by its whole name") {
+  // Bug: an option found inside the name of another one.
   const auto mounts = planted_mounts();
   CHECK(option_of(mounts[1], "size") == "65536k");
   CHECK(option_of(mounts[1], "ize") == "");

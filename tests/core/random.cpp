@@ -14,9 +14,9 @@ using feedrate::Random;
 
 using Block = std::array<std::uint32_t, 4>;
 
-// Catches: a wrong constant, word order, or number of rounds. The three vectors are those of
-// "philox4x32 10" in tests/kat_vectors of the authors' Random123 distribution.
 TEST_CASE("philox gives the known answers of Random123") {
+  // Bug: a wrong constant, word order, or number of rounds. The three vectors are those of
+  // "philox4x32 10" in tests/kat_vectors of the authors' Random123 distribution.
   CHECK(philox({0, 0, 0, 0}, {0, 0}) == Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
   constexpr std::uint32_t ones = 0xffffffff;
   CHECK(philox({ones, ones, ones, ones}, {ones, ones}) ==
@@ -25,8 +25,8 @@ TEST_CASE("philox gives the known answers of Random123") {
         Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-// Catches: a sample whose numbers depend on what was drawn before, or on another object.
 TEST_CASE("the same key gives the same numbers, however they are drawn") {
+  // Bug: a sample whose numbers depend on what was drawn before, or on another object.
   Random first(7, 3, 11);
   Random second(7, 3, 11);
   std::vector<std::uint32_t> a, b;
@@ -39,8 +39,8 @@ TEST_CASE("the same key gives the same numbers, however they are drawn") {
   CHECK(a == b);
 }
 
-// Catches: a part of the key that is dropped: the upper half of the seed or of the sample.
 TEST_CASE("each part of the key changes the numbers") {
+  // Bug: a part of the key that is dropped: the upper half of the seed or of the sample.
   const std::uint64_t high = std::uint64_t{1} << 32;
   std::set<std::uint32_t> firsts;
   firsts.insert(Random(0, 0, 0).next());
@@ -52,8 +52,8 @@ TEST_CASE("each part of the key changes the numbers") {
   CHECK(firsts.size() == 6);
 }
 
-// Catches: a block that is handed out twice, or a counter that runs into that of another sample.
 TEST_CASE("a long draw does not repeat, nor meet the draw of the next sample") {
+  // Bug: a block that is handed out twice, or a counter that runs into that of another sample.
   std::set<std::uint64_t> pairs;
   for (const std::uint64_t sample : {0u, 1u}) {
     Random random(5, 0, sample);
@@ -65,8 +65,8 @@ TEST_CASE("a long draw does not repeat, nor meet the draw of the next sample") {
   CHECK(pairs.size() == 40000);
 }
 
-// Catches: a uniform value of 1, or one scaled by the wrong power of two.
 TEST_CASE("uniform values fill the interval from 0 to 1 without reaching 1") {
+  // Bug: a uniform value of 1, or one scaled by the wrong power of two.
   Random random(1, 2, 3);
   double sum = 0;
   float low = 1, high = 0;
@@ -86,8 +86,8 @@ TEST_CASE("uniform values fill the interval from 0 to 1 without reaching 1") {
   CHECK(sum / draws < 0.505);
 }
 
-// Catches: `below` that reaches n, or that favours a part of the range.
 TEST_CASE("below(n) reaches every number under n about equally often, and no other") {
+  // Bug: `below` that reaches n, or that favours a part of the range.
   Random random(9, 9, 9);
   std::array<int, 7> hits{};
   for (int i = 0; i < 70000; ++i) {

@@ -10,8 +10,8 @@
 
 using namespace feedrate;
 
-// Catches: a type added to the enum whose size or name is that of its neighbour.
 TEST_CASE("each element type has the size of its C++ type, and its own name") {
+  // Bug: a type added to the enum whose size or name is that of its neighbour.
   CHECK(bytes_of(dtype_of<std::uint8_t>()) == sizeof(std::uint8_t));
   CHECK(bytes_of(dtype_of<std::int32_t>()) == sizeof(std::int32_t));
   CHECK(bytes_of(dtype_of<std::int64_t>()) == sizeof(std::int64_t));
@@ -24,8 +24,8 @@ TEST_CASE("each element type has the size of its C++ type, and its own name") {
   CHECK(name_of(dtype_of<BFloat16>()) == "bf16");
 }
 
-// Catches: a scalar that is counted as no element, and an extent of 0 that is ignored.
 TEST_CASE("the elements of a shape are the product of its extents, and a scalar is one") {
+  // Bug: a scalar that is counted as no element, and an extent of 0 that is ignored.
   CHECK(Shape{}.elements() == 1);
   CHECK(Shape{}.rank() == 0);
   CHECK(Shape{3, 224, 224}.elements() == 150528);
@@ -34,23 +34,23 @@ TEST_CASE("the elements of a shape are the product of its extents, and a scalar 
   CHECK(Shape{3, 224}[1] == 224);
 }
 
-// Catches: shapes that are equal because only their products are compared.
 TEST_CASE("shapes are equal when all their extents are") {
+  // Bug: shapes that are equal because only their products are compared.
   CHECK(Shape{2, 3} == Shape{2, 3});
   CHECK_FALSE(Shape{2, 3} == Shape{3, 2});
   CHECK_FALSE(Shape{2, 3} == Shape{2, 3, 1});
 }
 
-// Catches: a seventh extent written past the end of the array.
 TEST_CASE("a shape of more than six extents is refused") {
+  // Bug: a seventh extent written past the end of the array.
   const std::vector<std::size_t> seven(7, 1);
   CHECK_THROWS_AS(Shape(std::span<const std::size_t>(seven)), Error);
   const std::vector<std::size_t> six(6, 2);
   CHECK(Shape(std::span<const std::size_t>(six)).elements() == 64);
 }
 
-// Catches: a view that hands out memory under another type, or with the wrong length.
 TEST_CASE("a view gives its elements as their own type and refuses any other") {
+  // Bug: a view that hands out memory under another type, or with the wrong length.
   std::array<float, 6> values{1, 2, 3, 4, 5, 6};
   const TensorView view{values.data(), DType::f32, {2, 3}};
   CHECK(view.bytes() == sizeof values);

@@ -37,22 +37,22 @@ std::pair<std::array<float, 2>, std::int32_t> load(const D& dataset, std::size_t
   return {x, label};
 }
 
-// Catches: strides taken from the wrong field.
 TEST_CASE("A sample is the row of each column", "[in_memory]") {
+  // Bug: strides taken from the wrong field.
   const auto [x, label] = load(three_points(), 2);
   CHECK(x == std::array{2.0f, 20.0f});
   CHECK(label == 102);
 }
 
-// Catches: a column read as another type than it has.
 TEST_CASE("A column of another type or name is refused", "[in_memory]") {
+  // Bug: a column read as another type than it has.
   InMemory points = three_points();
   CHECK_THROWS_AS(points.column<double>("x"), Error);
   CHECK_THROWS_AS(points.column<float>("y"), Error);
 }
 
-// Catches: a cost that is waited for instead of computed, or the other way round.
 TEST_CASE("A computing cost uses CPU time, a waiting one uses almost none", "[costed]") {
+  // Bug: a cost that is waited for instead of computed, or the other way round.
   const Costed computes(three_points(), Cost::cpu, 0.004);
   const double before_s = thread_cpu_s();
   CHECK(load(computes, 1).second == 101);

@@ -24,8 +24,8 @@ std::vector<std::size_t> all_below(std::size_t n) {
   return all;
 }
 
-// Catches: a cycle walk that skips or repeats values for sizes that are no power of four.
 TEST_CASE("A keyed permutation visits every number once, for every size", "[order]") {
+  // Bug: a cycle walk that skips or repeats values for sizes that are no power of four.
   for (std::uint64_t n : {1u, 2u, 3u, 4u, 5u, 15u, 16u, 17u, 63u, 64u, 65u, 1000u, 4097u}) {
     const Permutation permutation(n, 7, 3);
     std::vector<std::size_t> image;
@@ -35,8 +35,8 @@ TEST_CASE("A keyed permutation visits every number once, for every size", "[orde
   }
 }
 
-// Catches: a key that ignores the seed or the epoch, so that each epoch has the same order.
 TEST_CASE("Another seed or epoch gives another order, the same ones the same", "[order]") {
+  // Bug: a key that ignores the seed or the epoch, so that each epoch has the same order.
   const Order a(1000, 10, {.seed = 1});
   const Order b(1000, 10, {.seed = 2});
   CHECK(epoch_of(a, 0) == epoch_of(Order(1000, 10, {.seed = 1}), 0));
@@ -44,9 +44,9 @@ TEST_CASE("Another seed or epoch gives another order, the same ones the same", "
   CHECK(epoch_of(a, 0) != epoch_of(b, 0));
 }
 
-// Catches: a weak mix, after which neighbours stay neighbours. Of 10,000 pairs of a random order
-// 2 * 10,000 / 10,000 = 2 are expected to be neighbours; 20 or more has a chance below 1e-12.
 TEST_CASE("A shuffled order tears neighbours apart", "[order]") {
+  // Bug: a weak mix, after which neighbours stay neighbours. Of 10,000 pairs of a random order 2
+  // * 10,000 / 10,000 = 2 are expected to be neighbours; 20 or more has a chance below 1e-12.
   const auto samples = epoch_of(Order(10'000, 100, {.seed = 5}), 0);
   int neighbours = 0;
   for (std::size_t i = 1; i < samples.size(); ++i) {
@@ -55,13 +55,13 @@ TEST_CASE("A shuffled order tears neighbours apart", "[order]") {
   CHECK(neighbours < 20);
 }
 
-// Catches: batches cut from a sequential order that is not sequential.
 TEST_CASE("Without shuffling the samples come in their own order", "[order]") {
+  // Bug: batches cut from a sequential order that is not sequential.
   CHECK(epoch_of(Order(10, 3, {.shuffle = false}), 4) == all_below(10));
 }
 
-// Catches: a last batch that is lost, or padded, or kept although it should be dropped.
 TEST_CASE("The last batch is short, or dropped where that was asked for", "[order]") {
+  // Bug: a last batch that is lost, or padded, or kept although it should be dropped.
   const Order keeps(10, 4, {});
   CHECK(keeps.batches_per_epoch() == 3);
   CHECK(keeps.count(2) == 2);
@@ -70,8 +70,8 @@ TEST_CASE("The last batch is short, or dropped where that was asked for", "[orde
   CHECK(epoch_of(drops, 0).size() == 8);
 }
 
-// Catches: ranks that overlap, or that get different numbers of batches and so hang in a reduction.
 TEST_CASE("Shards are equally long and together hold every sample", "[order]") {
+  // Bug: ranks that overlap, or that get different numbers of batches and so hang in a reduction.
   std::vector<std::size_t> together;
   for (int rank = 0; rank < 3; ++rank) {
     const auto part = epoch_of(Order(10, 2, {.shard = {rank, 3}, .seed = 9}), 1);
@@ -83,8 +83,8 @@ TEST_CASE("Shards are equally long and together hold every sample", "[order]") {
   CHECK(together == all_below(10));
 }
 
-// Catches: an endless loop or a division by zero where no batch can be filled.
 TEST_CASE("An order without a single batch is refused in a sentence", "[order]") {
+  // Bug: an endless loop or a division by zero where no batch can be filled.
   CHECK_THROWS_AS(Order(3, 4, {.drop_last = true}), Error);
   CHECK_THROWS_AS(Order(3, 0, {}), Error);
   CHECK_THROWS_AS(Order(3, 1, {.shard = {2, 2}}), Error);

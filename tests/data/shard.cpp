@@ -16,8 +16,8 @@ void launched_with(std::initializer_list<std::pair<const char*, const char*>> va
   for (const auto& [name, value] : variables) setenv(name, value, 1);
 }
 
-// Catches: a launcher whose variables are misspelt, so that every rank loads everything.
 TEST_CASE("The shard comes from whichever launcher started the process", "[shard]") {
+  // Bug: a launcher whose variables are misspelt, so that every rank loads everything.
   launched_with({});
   CHECK(shard_from_environment() == Shard{0, 1});
   launched_with({{"RANK", "3"}, {"WORLD_SIZE", "8"}});
@@ -32,8 +32,8 @@ TEST_CASE("The shard comes from whichever launcher started the process", "[shard
   CHECK(shard_from_environment() == Shard{0, 1});
 }
 
-// Catches: atoi, which reads "two" as rank 0 and trains every rank on the same data.
 TEST_CASE("A variable that is no number, or a rank beyond the world, is refused", "[shard]") {
+  // Bug: atoi, which reads "two" as rank 0 and trains every rank on the same data.
   launched_with({{"RANK", "two"}, {"WORLD_SIZE", "8"}});
   CHECK_THROWS_AS(shard_from_environment(), Error);
   launched_with({{"RANK", "8"}, {"WORLD_SIZE", "8"}});

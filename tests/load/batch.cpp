@@ -19,8 +19,8 @@ struct Sentences {
   }
 };
 
-// Catches: fields that overlap, or that no device can copy aligned.
 TEST_CASE("Fields lie one behind the other, each aligned", "[batch]") {
+  // Bug: fields that overlap, or that no device can copy aligned.
   const BatchLayout layout(Sentences{}.layout(), 7);
   std::byte* const base = nullptr;
   CHECK(layout.place(base, 1, 0) - layout.place(base, 0, 0) == 512);  // 7 x 40 bytes, rounded up
@@ -29,8 +29,8 @@ TEST_CASE("Fields lie one behind the other, each aligned", "[batch]") {
   CHECK(layout.sample_bytes() == 46);
 }
 
-// Catches: true lengths that are lost, or taken from the wrong sample.
 TEST_CASE("A ragged field keeps the true length of each sample", "[batch]") {
+  // Bug: true lengths that are lost, or taken from the wrong sample.
   Loader loader(Sentences{}, {.batch = 12, .workers = 2, .order = {.shuffle = false}});
   const auto batch = loader.next();
   REQUIRE(batch->lengths("words").size() == 12);
@@ -40,8 +40,8 @@ TEST_CASE("A ragged field keeps the true length of each sample", "[batch]") {
   CHECK(batch->lengths("mask").empty());
 }
 
-// Catches: a tensor whose shape forgets the batch.
 TEST_CASE("A batch gives each field as a tensor of count x shape", "[batch]") {
+  // Bug: a tensor whose shape forgets the batch.
   Loader loader(Sentences{}, {.batch = 5, .order = {.shuffle = false}});
   const auto batch = loader.next();
   CHECK(batch->tensor("mask").shape == Shape{5, 3, 2});

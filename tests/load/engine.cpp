@@ -29,8 +29,8 @@ std::atomic<long> allocations{0};
 namespace feedrate {
 namespace {
 
-// Catches: anything that is allocated per sample or per batch.
 TEST_CASE("In steady state a loader allocates nothing, epoch after epoch", "[engine]") {
+  // Bug: anything that is allocated per sample or per batch.
   for (int workers : {0, 1, 4}) {
     Loader loader(testing::Numbers{100}, {.batch = 8, .workers = workers, .prefetch = 3});
     for (int b = 0; b < 100; ++b) loader.next();

@@ -18,8 +18,8 @@ using testing::Delivered;
 using testing::drain_epochs;
 using testing::Numbers;
 
-// Catches: randomness or order that depends on which thread came first.
 TEST_CASE("The bytes and their order are the same for any number of workers", "[loader]") {
+  // Bug: randomness or order that depends on which thread came first.
   for (std::uint64_t seed : {0u, 1u, 2u, 3u, 4u}) {
     Loader alone(Numbers{97}, {.batch = 8, .order = {.seed = seed}});
     const Delivered expected = drain_epochs(alone, 3);
@@ -35,8 +35,8 @@ TEST_CASE("The bytes and their order are the same for any number of workers", "[
   }
 }
 
-// Catches: a sample that is lost or delivered twice at the border of batches or epochs.
 TEST_CASE("Each epoch delivers every sample once", "[loader]") {
+  // Bug: a sample that is lost or delivered twice at the border of batches or epochs.
   Loader loader(Numbers{50}, {.batch = 7, .workers = 2, .prefetch = 3});
   for (int epoch = 0; epoch < 4; ++epoch) {
     Delivered delivered = drain_epochs(loader, 1);
@@ -46,8 +46,8 @@ TEST_CASE("Each epoch delivers every sample once", "[loader]") {
   }
 }
 
-// Catches: a resumed run that sees other data than the one that was interrupted.
 TEST_CASE("A loader that starts at a batch continues what another had begun", "[loader]") {
+  // Bug: a resumed run that sees other data than the one that was interrupted.
   Loader whole(Numbers{50}, {.batch = 7, .workers = 1});
   Delivered expected;
   for (int b = 0; b < 30; ++b) {
@@ -60,8 +60,8 @@ TEST_CASE("A loader that starts at a batch continues what another had begun", "[
   CHECK(delivered == expected);
 }
 
-// Catches: a tail that keeps labels of an earlier batch, on which a step of fixed size would train.
 TEST_CASE("Behind a short batch the labels are -1", "[loader]") {
+  // Bug: a tail that keeps labels of an earlier batch, on which a step of fixed size would train.
   Loader loader(Numbers{10}, {.batch = 8, .order = {.shuffle = false}});
   CHECK(loader.next()->count() == 8);
   const auto last = loader.next();
@@ -71,8 +71,8 @@ TEST_CASE("Behind a short batch the labels are -1", "[loader]") {
   for (std::size_t i = 2; i < last->capacity(); ++i) CHECK(labels[i] == -1);
 }
 
-// Catches: a loop that never ends, or workers that fill beyond the end.
 TEST_CASE("Behind the last epoch there is no batch", "[loader]") {
+  // Bug: a loop that never ends, or workers that fill beyond the end.
   for (int workers : {0, 2}) {
     Loader loader(Numbers{10}, {.batch = 4, .workers = workers, .epochs = 2});
     for (int b = 0; b < 6; ++b) CHECK(loader.next());
@@ -83,8 +83,8 @@ TEST_CASE("Behind the last epoch there is no batch", "[loader]") {
   }
 }
 
-// Catches: a resize that loses or repeats a ticket, or that waits for a worker.
 TEST_CASE("The number of workers changes at any batch without changing what comes", "[loader]") {
+  // Bug: a resize that loses or repeats a ticket, or that waits for a worker.
   Loader reference(Numbers{97}, {.batch = 4});
   const Delivered expected = drain_epochs(reference, 4);
   Loader loader(Numbers{97}, {.batch = 4, .workers = 1, .prefetch = 3});
@@ -97,8 +97,8 @@ TEST_CASE("The number of workers changes at any batch without changing what come
   CHECK(loader.workers() == (99 * 7) % 6);
 }
 
-// Catches: slots of the old layout that leak into the new one.
 TEST_CASE("Reconfiguring changes batch and prefetch and starts where it is told", "[loader]") {
+  // Bug: slots of the old layout that leak into the new one.
   Loader loader(Numbers{97}, {.batch = 4, .workers = 3, .prefetch = 2});
   for (int b = 0; b < 5; ++b) loader.next();
   for (const int batch : {16, 1, 64, 5}) {
@@ -109,15 +109,15 @@ TEST_CASE("Reconfiguring changes batch and prefetch and starts where it is told"
   }
 }
 
-// Catches: memory of a leased batch that is carved anew under the consumer's hands.
 TEST_CASE("A loader with a leased batch refuses to be reconfigured", "[loader]") {
+  // Bug: memory of a leased batch that is carved anew under the consumer's hands.
   Loader loader(Numbers{97}, {.batch = 4, .workers = 2});
   const auto held = loader.next();
   CHECK_THROWS_AS(loader.reconfigure({.batch = 8}), Error);
 }
 
-// Catches: a deadlock when the consumer holds every slot.
 TEST_CASE("With every slot leased the next batch is refused in a sentence", "[loader]") {
+  // Bug: a deadlock when the consumer holds every slot.
   using Catch::Matchers::ContainsSubstring;
   Loader loader(Numbers{97}, {.batch = 4, .workers = 2, .prefetch = 1});
   std::vector<Lease> held;
@@ -128,8 +128,8 @@ TEST_CASE("With every slot leased the next batch is refused in a sentence", "[lo
   CHECK(loader.next());
 }
 
-// Catches: a slot that is handed out again before all earlier ones are back.
 TEST_CASE("Leases may end in any order, and after their loader", "[loader]") {
+  // Bug: a slot that is handed out again before all earlier ones are back.
   std::optional<Lease> survivor;
   {
     Loader loader(Numbers{97}, {.batch = 4, .workers = 2, .prefetch = 3});
@@ -145,8 +145,8 @@ TEST_CASE("Leases may end in any order, and after their loader", "[loader]") {
   CHECK(survivor->get<std::int32_t>("label")[0] >= 0);
 }
 
-// Catches: a range that loses the batch on which a loop was left.
 TEST_CASE("After a loop that was left early the next one continues the epoch", "[loader]") {
+  // Bug: a range that loses the batch on which a loop was left.
   Loader loader(Numbers{20}, {.batch = 4, .workers = 1});
   for (const auto& batch : loader.epoch()) {
     if (batch.index() == 1) break;
@@ -156,16 +156,16 @@ TEST_CASE("After a loop that was left early the next one continues the epoch", "
   CHECK(rest == std::vector<std::size_t>{2, 3, 4});
 }
 
-// Catches: options that reach the engine unchecked.
 TEST_CASE("Options and data that make no sense are refused", "[loader]") {
+  // Bug: options that reach the engine unchecked.
   CHECK_THROWS_AS(Loader(Numbers{10}, {.batch = 0}), Error);
   CHECK_THROWS_AS(Loader(Numbers{10}, {.workers = -1}), Error);
   CHECK_THROWS_AS(Loader(Numbers{10}, {.stall_s = 0}), Error);
   CHECK_THROWS_AS(Loader(Numbers{0}, {}), Error);
 }
 
-// Catches: counters that miss what the caller or the workers did.
 TEST_CASE("The counters add up", "[loader]") {
+  // Bug: counters that miss what the caller or the workers did.
   for (int workers : {0, 2}) {
     Loader loader(Numbers{40}, {.batch = 8, .workers = workers, .epochs = 1});
     drain_epochs(loader, 1);
@@ -196,8 +196,8 @@ std::size_t threads() {
   return count;
 }
 
-// Catches: threads, descriptors or hangs left by a loader that is destroyed at a bad moment.
 TEST_CASE("A loader that is destroyed at any moment leaves nothing behind", "[loader]") {
+  // Bug: threads, descriptors or hangs left by a loader that is destroyed at a bad moment.
   const std::size_t threads_before = threads();
   const std::size_t descriptors_before = descriptors();
   for (int workers : {0, 1, 2, 8}) {
@@ -212,8 +212,8 @@ TEST_CASE("A loader that is destroyed at any moment leaves nothing behind", "[lo
   CHECK(descriptors() == descriptors_before);
 }
 
-// Catches: a race in tickets, slots or leases; meant for ThreadSanitizer.
 TEST_CASE("A million samples pass through many workers", "[loader]") {
+  // Bug: a race in tickets, slots or leases; meant for ThreadSanitizer.
   Loader loader(Numbers{100'000}, {.batch = 250, .workers = 8, .prefetch = 4, .run_length = 50});
   double sum = 0;
   for (int b = 0; b < 4'000; ++b) {

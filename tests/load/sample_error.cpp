@@ -21,9 +21,9 @@ Numbers with_bad(std::size_t samples, std::function<bool(std::size_t)> is_bad) {
           }};
 }
 
-// Catches: an error that kills a worker, or that does not say which sample.
 TEST_CASE("A sample that can't be loaded fails its batch by name, and the rest goes on",
           "[errors]") {
+  // Bug: an error that kills a worker, or that does not say which sample.
   for (int workers : {0, 1, 2, 8}) {
     const auto bad = [](std::size_t i) { return i == 13; };
     Loader loader(with_bad(40, bad),
@@ -38,8 +38,8 @@ TEST_CASE("A sample that can't be loaded fails its batch by name, and the rest g
   }
 }
 
-// Catches: whichever thread fails first deciding what the user reads.
 TEST_CASE("Of several bad samples in a batch the first by position is reported", "[errors]") {
+  // Bug: whichever thread fails first deciding what the user reads.
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto bad = [](std::size_t i) { return i % 2 == 1; };
     Loader loader(with_bad(8, bad),
@@ -53,16 +53,16 @@ TEST_CASE("Of several bad samples in a batch the first by position is reported",
   }
 }
 
-// Catches: exceptions that are not std::exception, or no memory, ending the process.
 TEST_CASE("Whatever a dataset throws is reported in words", "[errors]") {
+  // Bug: exceptions that are not std::exception, or no memory, ending the process.
   Loader no_memory(Numbers{4, [](std::size_t) { throw std::bad_alloc(); }}, {.workers = 1});
   CHECK_THROWS_WITH(no_memory.next(), ContainsSubstring("out of memory"));
   Loader strange(Numbers{4, [](std::size_t) { throw 42; }}, {.workers = 1});
   CHECK_THROWS_WITH(strange.next(), ContainsSubstring("unknown type"));
 }
 
-// Catches: holes that keep the bytes of an earlier batch, or a count that includes them.
 TEST_CASE("Skipped samples leave no hole, a true count, and labels of -1 behind", "[skips]") {
+  // Bug: holes that keep the bytes of an earlier batch, or a count that includes them.
   for (int workers : {0, 2, 8}) {
     const auto bad = [](std::size_t i) { return i == 0 || i == 3 || i == 4; };
     Loader loader(
@@ -81,8 +81,8 @@ TEST_CASE("Skipped samples leave no hole, a true count, and labels of -1 behind"
   }
 }
 
-// Catches: a cap that is never enforced, or that the same file uses up epoch after epoch.
 TEST_CASE("The allowance counts distinct samples, and one more than it is an error", "[skips]") {
+  // Bug: a cap that is never enforced, or that the same file uses up epoch after epoch.
   const auto two_bad = [](std::size_t i) { return i == 2 || i == 9; };
   Loader enough(with_bad(12, two_bad), {.batch = 4, .workers = 2, .epochs = 5, .max_skips = 2});
   CHECK(testing::drain_epochs(enough, 5).labels.size() == 50);
@@ -91,8 +91,8 @@ TEST_CASE("The allowance counts distinct samples, and one more than it is an err
   CHECK_THROWS_WITH(short_of_one.next(), ContainsSubstring("one more than the 1 samples"));
 }
 
-// Catches: an endless wait for a batch that has no sample left.
 TEST_CASE("A batch of which every sample was skipped is passed over", "[skips]") {
+  // Bug: an endless wait for a batch that has no sample left.
   const auto bad = [](std::size_t i) { return i >= 4 && i < 8; };
   Loader loader(with_bad(12, bad),
                 {.batch = 4, .order = {.shuffle = false}, .epochs = 1, .max_skips = 4});

@@ -18,8 +18,8 @@ Slab counted_slab(std::size_t bytes) {
           0.5,    "",    [](std::byte*, std::size_t) noexcept { ++freed; }};
 }
 
-// Catches: memory that is freed twice, or never, when a slab moves.
 TEST_CASE("A slab is freed once, by whoever owns it last", "[slab]") {
+  // Bug: memory that is freed twice, or never, when a slab moves.
   freed = 0;
   {
     Slab first = counted_slab(64);
@@ -32,8 +32,8 @@ TEST_CASE("A slab is freed once, by whoever owns it last", "[slab]") {
   CHECK(freed == 1);
 }
 
-// Catches: pages that are not aligned, or that fault during a measurement.
 TEST_CASE("A slab has at least the bytes asked for, page aligned and zero", "[slab]") {
+  // Bug: pages that are not aligned, or that fault during a measurement.
   for (const SlabKind kind : {SlabKind::plain, SlabKind::huge}) {
     const Slab slab = make_slab(5000, kind);
     CHECK(slab.bytes() >= 5000);
@@ -43,13 +43,13 @@ TEST_CASE("A slab has at least the bytes asked for, page aligned and zero", "[sl
   }
 }
 
-// Catches: std::bad_alloc or a crash where a sentence is due.
 TEST_CASE("Memory that is not to be had is refused in a sentence", "[slab]") {
+  // Bug: std::bad_alloc or a crash where a sentence is due.
   CHECK_THROWS_AS(make_slab(std::size_t{1} << 60), Error);
 }
 
-// Catches: a loader that ignores the memory it was given.
 TEST_CASE("A loader uses the slab it is given, and replaces one that is too small", "[slab]") {
+  // Bug: a loader that ignores the memory it was given.
   Loader uses(testing::Numbers{10}, {.batch = 4, .prefetch = 1}, counted_slab(1 << 16));
   CHECK(uses.slab().kind() == SlabKind::pinned);
   Loader replaces(testing::Numbers{10}, {.batch = 4, .prefetch = 1}, counted_slab(16));

@@ -9,8 +9,8 @@
 using namespace feedrate;
 using test::PlantedTree;
 
-// Catches: "no_turbo 1" read as turbo on, and AMD's switch, which is the other way round.
 TEST_CASE("the clock's driver, governor and turbo are read as they are") {
+  // Bug: "no_turbo 1" read as turbo on, and AMD's switch, which is the other way round.
   PlantedTree tree;
   CHECK(read_frequency(tree.root()).governor == "");
   CHECK_FALSE(read_frequency(tree.root()).turbo.has_value());
@@ -27,8 +27,8 @@ TEST_CASE("the clock's driver, governor and turbo are read as they are") {
   CHECK(read_frequency(amd.root()).turbo == true);
 }
 
-// Catches: a network card of NVIDIA's taken for a GPU, and another maker's GPU for NVIDIA's.
 TEST_CASE("an NVIDIA GPU on the bus is found by vendor and class") {
+  // Bug: a network card of NVIDIA's taken for a GPU, and another maker's GPU for NVIDIA's.
   PlantedTree tree;
   CHECK_FALSE(has_nvidia_on_bus(tree.root()));
   const std::string bus = "/sys/bus/pci/devices/";
@@ -42,14 +42,14 @@ TEST_CASE("an NVIDIA GPU on the bus is found by vendor and class") {
   CHECK(has_nvidia_on_bus(tree.root()));
 }
 
-// Catches: a library's whole list of build options printed as its name.
 TEST_CASE("OpenBLAS is named by its first two words") {
+  // Bug: a library's whole list of build options printed as its name.
   CHECK(detail::openblas_name("OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH") == "OpenBLAS 0.3.21");
   CHECK(detail::openblas_name("") == "OpenBLAS");
 }
 
-// Catches: a part of the card that is never measured.
 TEST_CASE("a short card has every ceiling of this machine") {
+  // Bug: a part of the card that is never measured.
   PlantedTree tree;
   const CardProbe probe{.read = {.bytes = 1 << 20, .write_s = 10, .time = {1, 0.01}},
                         .time = {1, 0}};

@@ -58,8 +58,8 @@ Nvml two_gpus() {
 
 }  // namespace
 
-// Catches: fields of the driver's answers that end in the wrong place, and a driver left open.
 TEST_CASE("each GPU is described by what the driver says of it") {
+  // Bug: fields of the driver's answers that end in the wrong place, and a driver left open.
   test::PlantedTree tree;
   tree.plant("/sys/bus/pci/devices/0000:8a:00.0/numa_node", "1\n");
   const Gpus gpus = read_gpus(two_gpus(), tree.root());
@@ -79,8 +79,8 @@ TEST_CASE("each GPU is described by what the driver says of it") {
   CHECK(shutdowns == 1);
 }
 
-// Catches: memory that is made up, or that of the neighbour, where the call failed.
 TEST_CASE("what a GPU doesn't tell stays unknown") {
+  // Bug: memory that is made up, or that of the neighbour, where the call failed.
   test::PlantedTree tree;
   tree.plant("/sys/bus/pci/devices/0000:8a:00.0/numa_node", "-1\n");
   const Gpus gpus = read_gpus(two_gpus(), tree.root());
@@ -89,8 +89,8 @@ TEST_CASE("what a GPU doesn't tell stays unknown") {
   CHECK(gpus.list[1].numa_node == -1);
 }
 
-// Catches: a driver that refuses, which is reported as a machine without a driver.
 TEST_CASE("a driver that refuses to start is named with its reason") {
+  // Bug: a driver that refuses, which is reported as a machine without a driver.
   Nvml nvml = two_gpus();
   nvml.init = [] { return 18; };
   const Gpus gpus = read_gpus(nvml);
@@ -98,8 +98,8 @@ TEST_CASE("a driver that refuses to start is named with its reason") {
   CHECK(gpus.why_none == "the NVIDIA driver refuses: Driver/library version mismatch");
 }
 
-// Catches: an empty list without a reason.
 TEST_CASE("a driver without GPUs, or that can't count them, says so") {
+  // Bug: an empty list without a reason.
   Nvml nvml = two_gpus();
   nvml.count = [](unsigned* count) { return *count = 0, 0; };
   CHECK(read_gpus(nvml).why_none == "the NVIDIA driver answers but has no GPU for this process");
@@ -108,8 +108,8 @@ TEST_CASE("a driver without GPUs, or that can't count them, says so") {
   CHECK(shutdowns == 2);
 }
 
-// Catches: a crash where there is no driver, or where the library is another one.
 TEST_CASE("without the driver's library the list is empty and the reason is a value") {
+  // Bug: a crash where there is no driver, or where the library is another one.
   const Gpus none = read_gpus(load_nvml("libfeedrate-no-such-library.so"));
   CHECK(none.list.empty());
   CHECK(none.why_none == "no NVIDIA driver answers (libfeedrate-no-such-library.so not found)");

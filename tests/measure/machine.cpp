@@ -25,8 +25,8 @@ Machine some_machine() {
 
 }  // namespace
 
-// Catches: a fingerprint that overlooks a part, so that a baseline of another machine is accepted.
 TEST_CASE("the fingerprint changes with each part of the machine that makes it faster or slower") {
+  // Bug: a fingerprint that overlooks a part, so that a baseline of another machine is accepted.
   std::set<std::string> prints = {fingerprint_of(some_machine())};
   Machine machine = some_machine();
   machine.cpu_model = "Other CPU";
@@ -46,8 +46,8 @@ TEST_CASE("the fingerprint changes with each part of the machine that makes it f
   CHECK(prints.size() == 6);
 }
 
-// Catches: a fingerprint that a reboot, another kernel or the order of the GPUs changes.
 TEST_CASE("the fingerprint stays the same over reboots") {
+  // Bug: a fingerprint that a reboot, another kernel or the order of the GPUs changes.
   Machine machine = some_machine();
   const std::string before = fingerprint_of(machine);
   std::swap(machine.gpus.list[0], machine.gpus.list[1]);
@@ -60,15 +60,15 @@ TEST_CASE("the fingerprint stays the same over reboots") {
   CHECK(before.find_first_not_of("0123456789abcdef") == std::string::npos);
 }
 
-// Catches: a wrong prime or offset. The vectors are those of the FNV draft.
 TEST_CASE("the hash is FNV-1a of 64 bits") {
+  // Bug: a wrong prime or offset. The vectors are those of the FNV draft.
   CHECK(detail::hexadecimal(detail::fnv1a("")) == "cbf29ce484222325");
   CHECK(detail::hexadecimal(detail::fnv1a("a")) == "af63dc4c8601ec8c");
   CHECK(detail::hexadecimal(detail::fnv1a("foobar")) == "85944171f73967e8");
 }
 
-// Catches: a CPU without "model name", as all Arm ones are, that ends as an empty string.
 TEST_CASE("the CPU's model is its name, or on Arm its numbers") {
+  // Bug: a CPU without "model name", as all Arm ones are, that ends as an empty string.
   test::PlantedTree tree;
   CHECK(read_cpu_model(tree.root()) == "unknown CPU");
   tree.plant("/proc/cpuinfo", "processor\t: 0\nmodel\t\t: 207\nmodel name\t: Intel(R) Xeon(R)\n");
@@ -77,8 +77,8 @@ TEST_CASE("the CPU's model is its name, or on Arm its numbers") {
   CHECK(read_cpu_model(tree.root()) == "Arm CPU, implementer 0x41, part 0xd40");
 }
 
-// Catches: a part of the machine that is never read.
 TEST_CASE("a machine is read whole from a planted tree") {
+  // Bug: a part of the machine that is never read.
   test::PlantedTree tree;
   tree.plant("/proc/cpuinfo", "model name\t: Planted CPU\n");
   tree.plant("/proc/sys/kernel/osrelease", "6.1.0-planted\n");

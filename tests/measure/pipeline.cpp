@@ -54,8 +54,8 @@ struct Setup {
 
 constexpr RoundOptions three_batches{.seconds = 0, .max_seconds = 0};
 
-// Catches: a step made anew for every config, whose set-up would fall into the measurement.
 TEST_CASE("A step is made once per precision and threads, for the largest batch", "[pipeline]") {
+  // Bug: a step made anew for every config, whose set-up would fall into the measurement.
   Setup setup;
   Pipeline pipeline(setup.workload(), 64, CacheMode::warm);
   for (const int batch : {8, 64, 16}) {
@@ -69,8 +69,8 @@ TEST_CASE("A step is made once per precision and threads, for the largest batch"
   CHECK(pipeline.memory_bytes({.batch = 8}) == 256 + 1000);
 }
 
-// Catches: one batch that is too large making all the others fail.
 TEST_CASE("A batch too large for its step fails alone", "[pipeline]") {
+  // Bug: one batch that is too large making all the others fail.
   Setup setup;
   Pipeline pipeline(setup.workload(), 128, CacheMode::warm);
   CHECK_THROWS_AS(pipeline.coupled({.batch = 128}, three_batches), Error);
@@ -78,8 +78,8 @@ TEST_CASE("A batch too large for its step fails alone", "[pipeline]") {
   CHECK(setup.made == std::vector{32});
 }
 
-// Catches: slots for which the machine has no memory, touched until something is killed.
 TEST_CASE("A config whose batches exceed the free memory is refused in a sentence", "[pipeline]") {
+  // Bug: slots for which the machine has no memory, touched until something is killed.
   Setup setup;
   Workload workload = setup.workload();
   workload.memory_bytes = 1000;
@@ -89,8 +89,8 @@ TEST_CASE("A config whose batches exceed the free memory is refused in a sentenc
   CHECK(pipeline.coupled({.batch = 64}, three_batches).batches == 3);
 }
 
-// Catches: a device ceiling that still pays for loading.
 TEST_CASE("The device alone trains on one batch again and again", "[pipeline]") {
+  // Bug: a device ceiling that still pays for loading.
   Setup setup;
   Pipeline pipeline(setup.workload(), 16, CacheMode::warm);
   CHECK(pipeline.device_alone({.workers = 2, .prefetch = 2, .batch = 16}, three_batches).batches ==
@@ -99,8 +99,8 @@ TEST_CASE("The device alone trains on one batch again and again", "[pipeline]") 
   CHECK(setup.trained.size() == 16);
 }
 
-// Catches: a loader ceiling that runs the step.
 TEST_CASE("The loader alone runs no step", "[pipeline]") {
+  // Bug: a loader ceiling that runs the step.
   Setup setup;
   Pipeline pipeline(setup.workload(), 16, CacheMode::warm);
   CHECK(pipeline.loader_alone({.workers = 1, .prefetch = 2, .batch = 16}, three_batches).samples ==
@@ -108,9 +108,9 @@ TEST_CASE("The loader alone runs no step", "[pipeline]") {
   CHECK(setup.counts.empty());
 }
 
-// Catches: cold rounds that read what an earlier round has brought into the page cache.
 TEST_CASE("Cold rounds use samples that were evicted first, and not those of the last round",
           "[pipeline]") {
+  // Bug: cold rounds that read what an earlier round has brought into the page cache.
   Setup setup;
   Pipeline pipeline(setup.workload(), 8, CacheMode::cold);
   pipeline.coupled({.batch = 8}, three_batches);
@@ -123,16 +123,16 @@ TEST_CASE("Cold rounds use samples that were evicted first, and not those of the
   }
 }
 
-// Catches: an epoch boundary that is never crossed, or a time below zero.
 TEST_CASE("The cost of an epoch boundary is measured across one", "[pipeline]") {
+  // Bug: an epoch boundary that is never crossed, or a time below zero.
   Setup setup;
   Pipeline pipeline(setup.workload(), 8, CacheMode::warm);
   CHECK(pipeline.epoch_boundary_s({.workers = 1, .prefetch = 2, .batch = 8}) >= 0);
   CHECK(setup.counts.size() == 11);
 }
 
-// Catches: a subset that is another one for each loader, or larger than what was read.
 TEST_CASE("Warming reads a fixed random part within its limit, and trials use that", "[warm]") {
+  // Bug: a subset that is another one for each loader, or larger than what was read.
   Observed data;
   const auto part = warmed(make_source(data), {.bytes = 5'000, .seed = 3});
   REQUIRE(part->size() == 50);
@@ -145,8 +145,8 @@ TEST_CASE("Warming reads a fixed random part within its limit, and trials use th
   CHECK(*touched.rbegin() > 200);
 }
 
-// Catches: data without storage that are cut to one sample because nothing could be touched.
 TEST_CASE("What lies in memory is warm as it is", "[warm]") {
+  // Bug: data without storage that are cut to one sample because nothing could be touched.
   InMemory table(30, {{"label", DType::i32, {}}});
   CHECK(warmed(make_source(std::move(table)), {.bytes = 1})->size() == 30);
 }

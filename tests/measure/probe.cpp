@@ -22,8 +22,8 @@ constexpr ProbeTime shortest = {.rounds = 1, .round_s = 0};
 
 }  // namespace
 
-// Catches: a rate that counts the warm-up, or divides by the wished instead of the real time.
 TEST_CASE("a rate is units over the time that the rounds really took") {
+  // Bug: a rate that counts the warm-up, or divides by the wished instead of the real time.
   FakeClock clock;
   int calls = 0;
   const auto work = [&] {
@@ -35,8 +35,8 @@ TEST_CASE("a rate is units over the time that the rounds really took") {
   CHECK(calls == 1 + 3 * 4);
 }
 
-// Catches: a mean in the place of the median, which one disturbed round would spoil.
 TEST_CASE("one disturbed round does not change the rate") {
+  // Bug: a mean in the place of the median, which one disturbed round would spoil.
   FakeClock clock;
   int calls = 0;
   const auto work = [&] {
@@ -46,8 +46,8 @@ TEST_CASE("one disturbed round does not change the rate") {
   CHECK(median_rate(work, {.rounds = 5, .round_s = 0.4}, clock) == Catch::Approx(2));
 }
 
-// Catches: threads that share one work, and a sum that leaves a thread out.
 TEST_CASE("each thread gets a work of its own, made on that thread") {
+  // Bug: threads that share one work, and a sum that leaves a thread out.
   std::mutex mutex;
   std::set<std::thread::id> makers;
   std::atomic<int> made = 0;
@@ -64,8 +64,8 @@ TEST_CASE("each thread gets a work of its own, made on that thread") {
   CHECK(makers.count(std::this_thread::get_id()) == 0);
 }
 
-// Catches: a thread that fails while the others wait for it at the start: a hang.
 TEST_CASE("a thread that fails at any point lets the others go and throws to the caller") {
+  // Bug: a thread that fails while the others wait for it at the start: a hang.
   std::atomic<int> made = 0;
   const auto fails_when_made = [&] {
     if (made++ == 1) throw std::runtime_error("no memory");
@@ -82,22 +82,22 @@ TEST_CASE("a thread that fails at any point lets the others go and throws to the
   CHECK_THROWS_AS(median_rate_of(3, fails_in_work, shortest), std::runtime_error);
 }
 
-// Catches: a rate that is said to be known although nothing was measured.
 TEST_CASE("a rate is known when it was measured and nothing stands against it") {
+  // Bug: a rate that is said to be known although nothing was measured.
   CHECK(Rate{5, ""}.known());
   CHECK_FALSE(Rate{}.known());
   CHECK_FALSE(Rate{5, "because"}.known());
 }
 
-// Catches: a probe's work that doesn't do what it counts.
 TEST_CASE("the work of each probe counts what it does") {
+  // Bug: a probe's work that doesn't do what it counts.
   CHECK(detail::CopyWork(1 << 20)() == 1 << 20);
   CHECK(detail::ProductWork<float>()() == 2.0 * 512 * 512 * 512);
   CHECK(detail::ProductWork<BFloat16>()() == 2.0 * 512 * 512 * 512);
 }
 
-// Catches: copies that take all the memory of a machine with many cores and little of it.
 TEST_CASE("all copies together take at most a sixteenth of the free memory, and 64 MiB each") {
+  // Bug: copies that take all the memory of a machine with many cores and little of it.
   Limits limits;
   limits.cpus.usable = 64;
   limits.memory.free_bytes = std::uint64_t{8} << 30;
@@ -108,8 +108,8 @@ TEST_CASE("all copies together take at most a sixteenth of the free memory, and 
   CHECK(detail::copy_block_bytes(limits) == (std::size_t{1} << 20));
 }
 
-// Catches: a probe picture of another size or cost than the pictures the rate is quoted for.
 TEST_CASE("the probe picture is a JPEG of 500x375 and about 110 KB, the same each time") {
+  // Bug: a probe picture of another size or cost than the pictures the rate is quoted for.
   const auto file = make_probe_jpeg();
   CHECK(file.size() > 90'000);
   CHECK(file.size() < 130'000);
@@ -122,14 +122,14 @@ TEST_CASE("the probe picture is a JPEG of 500x375 and about 110 KB, the same eac
   CHECK(rate.images.all.per_s == rate.images.one.per_s);
 }
 
-// Catches: a probe that measures the speed of failing.
 TEST_CASE("what is no JPEG file is refused, not measured") {
+  // Bug: a probe that measures the speed of failing.
   const std::vector<std::uint8_t> text(1000, 'x');
   CHECK_THROWS_AS(probe_decode(text, 1, shortest), Error);
 }
 
-// Catches: a precision that is left out, or measured as another.
 TEST_CASE("products are measured in fp32 and bf16, on one core and on all") {
+  // Bug: a precision that is left out, or measured as another.
   const auto rates = probe_products(2, shortest);
   REQUIRE(rates.size() == 2);
   CHECK(rates[0].precision == Precision::fp32);

@@ -31,8 +31,8 @@ std::size_t open_descriptors() {
 
 }  // namespace
 
-// Catches: a probe file that is left behind, by name or by descriptor.
 TEST_CASE("the probe file leaves neither a name nor a descriptor, even while it exists") {
+  // Bug: a probe file that is left behind, by name or by descriptor.
   PlantedTree tree;
   const std::size_t before = open_descriptors();
   {
@@ -44,8 +44,8 @@ TEST_CASE("the probe file leaves neither a name nor a descriptor, even while it 
   CHECK(open_descriptors() == before);
 }
 
-// Catches: a write that goes on although its time is over: on slow storage, for minutes.
 TEST_CASE("writing stops when its time is over, with what there is") {
+  // Bug: a write that goes on although its time is over: on slow storage, for minutes.
   struct Slow {
     mutable double now = 0;
     double now_s() const noexcept { return now += 0.6; }
@@ -55,8 +55,8 @@ TEST_CASE("writing stops when its time is over, with what there is") {
   CHECK(file.bytes() == ProbeFile::stretch_bytes);
 }
 
-// Catches: a rate of zero or a throw where folder or file can't be used: a value is wanted.
 TEST_CASE("what can't be read is told in a phrase") {
+  // Bug: a rate of zero or a throw where folder or file can't be used: a value is wanted.
   PlantedTree tree;
   tree.plant("/empty", "");
   for (const std::string& path :
@@ -68,8 +68,8 @@ TEST_CASE("what can't be read is told in a phrase") {
   }
 }
 
-// Catches: a user's file that is written to, or read past its end.
 TEST_CASE("a file is read as it is and stays as it was") {
+  // Bug: a user's file that is written to, or read past its end.
   PlantedTree tree;
   const std::string text(5000, 'x');
   tree.plant("/data", text);
@@ -79,8 +79,8 @@ TEST_CASE("a file is read as it is and stays as it was") {
   CHECK(read_text(tree.root() + "/data") == text);
 }
 
-// Catches: a cold rate that was read from memory.
 TEST_CASE("in memory there is no cold rate, only a cached one, and the reason is told") {
+  // Bug: a cold rate that was read from memory.
   if (read_storage("/dev").free_bytes == 0 && !std::filesystem::exists("/dev/shm"))
     SKIP("no /dev/shm");
   if (!in_memory(read_storage("/dev/shm"))) SKIP("/dev/shm is not in memory here");
@@ -91,8 +91,8 @@ TEST_CASE("in memory there is no cold rate, only a cached one, and the reason is
   CHECK(rate.bytes == 3 * mib);
 }
 
-// Catches: rounds of the cached rate that go on into pages which the warm-up never reached.
 TEST_CASE("a stretch of reading ends at its bytes or its time, whichever comes first") {
+  // Bug: rounds of the cached rate that go on into pages which the warm-up never reached.
   struct Step {
     mutable double now = 0;
     double now_s() const noexcept { return now += 1; }

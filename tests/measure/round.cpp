@@ -33,8 +33,8 @@ struct FakeFeed {
   int ready() const { return std::max(0, drained - taken); }
 };
 
-// Catches: a clock that includes the first step, and so the filling of the pipeline.
 TEST_CASE("The clock of a round starts behind the first step", "[round]") {
+  // Bug: a clock that includes the first step, and so the filling of the pipeline.
   FakeClock clock;
   FakeFeed feed{&clock};
   int steps = 0;
@@ -49,8 +49,8 @@ TEST_CASE("The clock of a round starts behind the first step", "[round]") {
   CHECK(round.samples_per_s() == Approx(10 / 0.05));
 }
 
-// Catches: a round of one long batch, which says nothing of how batches follow each other.
 TEST_CASE("A round has at least three batches however short its time", "[round]") {
+  // Bug: a round of one long batch, which says nothing of how batches follow each other.
   FakeClock clock;
   FakeFeed feed{&clock};
   const Round round = run_round(
@@ -58,10 +58,10 @@ TEST_CASE("A round has at least three batches however short its time", "[round]"
   CHECK(round.batches == 3);
 }
 
-// Catches: a prefetched buffer that flatters a short round. 20 ready batches at 1 ms, then 21 ms
-// each: 50 ms alone would show 10 / 0.001 samples/s. The change of the ring, 19, must be within 5 %
-// of the batches, so the round goes on to 380 of them.
 TEST_CASE("A round in which the ring drains is extended until that matters no more", "[round]") {
+  // Bug: a prefetched buffer that flatters a short round. 20 ready batches at 1 ms, then 21 ms
+  // each: 50 ms alone would show 10 / 0.001 samples/s. The change of the ring, 19, must be within
+  // 5 % of the batches, so the round goes on to 380 of them.
   FakeClock clock;
   FakeFeed feed{&clock, 0.02, 1000, 20};
   const auto step = [&](const FakeBatch&) { clock.advance_s(0.001); };
@@ -74,8 +74,8 @@ TEST_CASE("A round in which the ring drains is extended until that matters no mo
   CHECK(run_round(again, step, {.seconds = 0.05, .max_seconds = 0.5}, clock).duration_s < 0.53);
 }
 
-// Catches: a hang, or a rate of nothing, where the data end.
 TEST_CASE("A round whose data end, or that is aborted, ends in a sentence", "[round]") {
+  // Bug: a hang, or a rate of nothing, where the data end.
   FakeClock clock;
   FakeFeed feed{&clock, 0.02, 2};
   const auto step = [&](const FakeBatch&) { clock.advance_s(0.01); };
@@ -85,8 +85,8 @@ TEST_CASE("A round whose data end, or that is aborted, ends in a sentence", "[ro
   CHECK_THROWS_AS(run_round(plenty, step, {.abort = &abort}, clock), Error);
 }
 
-// Catches: the lowest ceiling taken without the cores that loader and step share.
 TEST_CASE("Fed and interference relate a trial to its ceilings", "[trial]") {
+  // Bug: the lowest ceiling taken without the cores that loader and step share.
   Trial trial;
   CHECK_FALSE(trial.fed());
   for (int i = 0; i < 2; ++i)

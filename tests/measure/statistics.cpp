@@ -24,8 +24,8 @@ std::vector<double> normal(std::size_t n, double center, double deviation, std::
   return values;
 }
 
-// Catches: n in place of n - 1, or a median of an unsorted list.
 TEST_CASE("Mean, deviation and median are those of a textbook", "[statistics]") {
+  // Bug: n in place of n - 1, or a median of an unsorted list.
   const std::array values = {4.0, 1.0, 3.0, 2.0};
   CHECK(mean(values) == 2.5);
   CHECK(standard_deviation(values) == Approx(std::sqrt(5.0 / 3)));  // squares sum to 5
@@ -33,8 +33,8 @@ TEST_CASE("Mean, deviation and median are those of a textbook", "[statistics]") 
   CHECK(median(std::array{9.0, 1.0, 5.0}) == 5.0);
 }
 
-// Catches: a one-sided quantile where a two-sided one is meant. Values: any table of Student's t.
 TEST_CASE("Quantiles of Student's t agree with the tables", "[statistics]") {
+  // Bug: a one-sided quantile where a two-sided one is meant. Values: any table of Student's t.
   CHECK(student_quantile(1, 0.05) == Approx(12.706).epsilon(1e-3));
   CHECK(student_quantile(2, 0.05) == Approx(4.3027).epsilon(1e-3));
   CHECK(student_quantile(5, 0.05) == Approx(2.5706).epsilon(1e-3));
@@ -44,9 +44,9 @@ TEST_CASE("Quantiles of Student's t agree with the tables", "[statistics]") {
   CHECK(normal_quantile(0.025) == Approx(1.95996).epsilon(1e-4));
 }
 
-// Catches: intervals that promise 95 % and hold less. Of 2,000 intervals 1,900 +- 10 (one standard
-// deviation, sqrt(2000 x 0.95 x 0.05)) cover the truth; the bounds are five of those away.
 TEST_CASE("95 % intervals cover the truth in 95 % of cases", "[statistics]") {
+  // Bug: intervals that promise 95 % and hold less. Of 2,000 intervals 1,900 +- 10 (one standard
+  // deviation, sqrt(2000 x 0.95 x 0.05)) cover the truth; the bounds are five of those away.
   int covered = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const Interval interval = mean_interval(normal(6, 10, 3, seed), 0.05);
@@ -56,16 +56,16 @@ TEST_CASE("95 % intervals cover the truth in 95 % of cases", "[statistics]") {
   CHECK(covered < 1950);
 }
 
-// Catches: a single value that pretends to be certain.
 TEST_CASE("One value has an unbounded interval", "[statistics]") {
+  // Bug: a single value that pretends to be certain.
   const Interval interval = mean_interval(std::array{3.0}, 0.05);
   CHECK(interval.estimate == 3);
   CHECK(std::isinf(interval.low));
   CHECK(std::isinf(interval.high));
 }
 
-// Catches: an arithmetic mean of ratios, for which 2 and 1/2 do not cancel.
 TEST_CASE("Twice and half as fast cancel in the geometric mean", "[statistics]") {
+  // Bug: an arithmetic mean of ratios, for which 2 and 1/2 do not cancel.
   CHECK(geometric_interval(std::array{2.0, 0.5}, 0.05).estimate == Approx(1));
 }
 

@@ -23,8 +23,8 @@ Storage storage_on(PlantedTree& tree, const std::string& type, const std::string
 
 }  // namespace
 
-// Catches: a missing path that is measured as if it were its parent.
 TEST_CASE("a path that doesn't exist is a data error that names it") {
+  // Bug: a missing path that is measured as if it were its parent.
   try {
     read_storage("/no/such/folder");
     FAIL("a missing path was accepted");
@@ -34,8 +34,8 @@ TEST_CASE("a path that doesn't exist is a data error that names it") {
   }
 }
 
-// Catches: a partition whose disk is not asked, and a disk that spins but is said not to.
 TEST_CASE("a partition is as rotational as its disk") {
+  // Bug: a partition whose disk is not asked, and a disk that spins but is said not to.
   PlantedTree tree;
   tree.plant("/sys/devices/sda/queue/rotational", "1\n").plant("/sys/devices/sda/sda1/size", "9\n");
   tree.plant("/sys/dev/block/x", "");
@@ -50,15 +50,15 @@ TEST_CASE("a partition is as rotational as its disk") {
   CHECK(storage_on(tree, "ext4", "/dev/sda1").rotational == false);
 }
 
-// Catches: virtio disks, which all call themselves rotational.
 TEST_CASE("a disk of a virtual machine is neither said to spin nor not to") {
+  // Bug: virtio disks, which all call themselves rotational.
   PlantedTree tree;
   tree.plant("/sys/dev/block/8:1/queue/rotational", "1\n");
   CHECK_FALSE(storage_on(tree, "ext4", "/dev/vda").rotational.has_value());
 }
 
-// Catches: memory taken for a disk, a network for a local disk, and either the other way round.
 TEST_CASE("file systems in memory and over networks are told apart from disks") {
+  // Bug: memory taken for a disk, a network for a local disk, and either the other way round.
   PlantedTree tree;
   CHECK(in_memory(storage_on(tree, "tmpfs", "tmpfs")));
   CHECK(is_remote(storage_on(tree, "nfs4", "server:/x")));
@@ -68,8 +68,8 @@ TEST_CASE("file systems in memory and over networks are told apart from disks") 
   CHECK(disk.free_bytes > 0);
 }
 
-// Catches: a cache folder that is said to be missing because only it, not its parents, is absent.
 TEST_CASE("a cache folder that can be made is writable though it doesn't exist") {
+  // Bug: a cache folder that is said to be missing because only it, not its parents, is absent.
   PlantedTree tree;
   const CacheFolder cache = look_at_cache_folder(tree.root() + "/a/b/feedrate");
   CHECK_FALSE(cache.exists);
@@ -78,8 +78,8 @@ TEST_CASE("a cache folder that can be made is writable though it doesn't exist")
   CHECK_FALSE(std::filesystem::exists(tree.root() + "/a"));
 }
 
-// Catches: a file where the folder should be, which only shows when the cache is written.
 TEST_CASE("a cache folder below a file can't be made, and no folder at all has a reason") {
+  // Bug: a file where the folder should be, which only shows when the cache is written.
   PlantedTree tree;
   tree.plant("/file", "x");
   const CacheFolder below = look_at_cache_folder(tree.root() + "/file");
@@ -89,8 +89,8 @@ TEST_CASE("a cache folder below a file can't be made, and no folder at all has a
   CHECK(look_at_cache_folder("").why_not == "neither XDG_CACHE_HOME nor HOME is set");
 }
 
-// Catches: a relative XDG_CACHE_HOME that is used although the specification says to ignore it.
 TEST_CASE("the cache folder follows the XDG convention") {
+  // Bug: a relative XDG_CACHE_HOME that is used although the specification says to ignore it.
   const char* home = std::getenv("HOME");
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const std::string old_home = home ? home : "", old_cache = cache ? cache : "";

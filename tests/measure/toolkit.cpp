@@ -18,8 +18,8 @@ void plant_nvcc(test::PlantedTree& tree, const std::string& path) {
 
 }  // namespace
 
-// Catches: a version of the wrong digits: 12040 is 12.4, not 12.04 or 12.40.
 TEST_CASE("the toolkit's version is read from the header beside nvcc") {
+  // Bug: a version of the wrong digits: 12040 is 12.4, not 12.04 or 12.40.
   test::PlantedTree tree;
   plant_nvcc(tree, "/cuda/bin/nvcc");
   tree.plant("/cuda/include/cuda.h", "#define CUDA_VERSION 12040\n");
@@ -29,8 +29,8 @@ TEST_CASE("the toolkit's version is read from the header beside nvcc") {
   CHECK(toolkit.why_not == "");
 }
 
-// Catches: a link in /usr/bin, whose neighbour folder has no header of CUDA.
 TEST_CASE("a link to nvcc is followed to its toolkit") {
+  // Bug: a link in /usr/bin, whose neighbour folder has no header of CUDA.
   test::PlantedTree tree;
   plant_nvcc(tree, "/cuda/bin/nvcc");
   tree.plant("/cuda/targets/x86_64-linux/include/cuda.h", "#define CUDA_VERSION 13000\n");
@@ -39,8 +39,8 @@ TEST_CASE("a link to nvcc is followed to its toolkit") {
   CHECK(find_cuda_toolkit({tree.root() + "/usr/bin"}).version == "13.0");
 }
 
-// Catches: a file that can't be run taken for a compiler, and a missing one without a reason.
 TEST_CASE("no toolkit is a value with a reason") {
+  // Bug: a file that can't be run taken for a compiler, and a missing one without a reason.
   test::PlantedTree tree;
   tree.plant("/cuda/bin/other", "");
   const CudaToolkit toolkit = find_cuda_toolkit({tree.root() + "/cuda/bin"});

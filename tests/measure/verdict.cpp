@@ -31,9 +31,9 @@ Verdict race_verdict(double truth, std::uint64_t seed, int rivals) {
   return Verdict::unresolved;
 }
 
-// Catches: looking again and again at 5 % each. The promise is 5 % for a whole race of equals; the
-// bound leaves room for 2,000 tries (0.05 x 2,000 = 100, standard deviation 10).
 TEST_CASE("Equal configs are called different in at most five races of a hundred", "[verdict]") {
+  // Bug: looking again and again at 5 % each. The promise is 5 % for a whole race of equals; the
+  // bound leaves room for 2,000 tries (0.05 x 2,000 = 100, standard deviation 10).
   int alarms = 0;
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const Verdict verdict = race_verdict(0, seed, 1);
@@ -42,9 +42,9 @@ TEST_CASE("Equal configs are called different in at most five races of a hundred
   CHECK(alarms < 130);
 }
 
-// Catches: thresholds so strict that a clear difference is never found. 10 % at a standard error of
-// 0.042 / sqrt(24) = 0.9 % is eleven of those away.
 TEST_CASE("A difference of ten per cent is found, with its sign", "[verdict]") {
+  // Bug: thresholds so strict that a clear difference is never found. 10 % at a standard error of
+  // 0.042 / sqrt(24) = 0.9 % is eleven of those away.
   int found = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     found += race_verdict(0.10, seed, 5) == Verdict::faster;
@@ -53,8 +53,8 @@ TEST_CASE("A difference of ten per cent is found, with its sign", "[verdict]") {
   CHECK(found > 490);
 }
 
-// Catches: "same" said of what is merely unclear.
 TEST_CASE("Same means a narrow interval about nothing", "[verdict]") {
+  // Bug: "same" said of what is merely unclear.
   CHECK(verdict_on(std::vector(24, 0.001), {}) == Verdict::same);
   CHECK(verdict_on(std::vector(24, 0.02), {}) == Verdict::faster);
   CHECK(verdict_on(std::vector{0.3, -0.3}, {}) == Verdict::unresolved);

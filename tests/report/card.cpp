@@ -38,8 +38,8 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-// Catches: a line that says another number, or another unit, than what was measured.
 TEST_CASE("the card says each ceiling in one line") {
+  // Bug: a line that says another number, or another unit, than what was measured.
   CHECK(card_text(some_card(), 200) ==
         "machine   2 of 64 CPUs usable (cgroup quota 2.0), 23.4 GiB memory, "
         "Intel(R) Xeon(R) Processor\n"
@@ -50,16 +50,16 @@ TEST_CASE("the card says each ceiling in one line") {
         "gpu       none: no NVIDIA driver answers (libnvidia-ml.so.1 not found)\n");
 }
 
-// Catches: a line that runs over the edge of a narrow terminal.
 TEST_CASE("no line of the card is wider than asked for") {
+  // Bug: a line that runs over the edge of a narrow terminal.
   for (const std::size_t width : {60u, 80u, 200u}) {
     const std::string text = card_text(some_card(), width);
     for (const std::string_view line : split(text, '\n')) CHECK(columns_of(line) <= width);
   }
 }
 
-// Catches: a cached rate passed off as the storage's, and a missing rate shown as zero.
 TEST_CASE("where the storage could not be measured cold, the card says so") {
+  // Bug: a cached rate passed off as the storage's, and a missing rate shown as zero.
   MachineCard card = some_card();
   card.read.cold = {0, "it lives in memory"};
   CHECK(has(card_text(card, 200), "8.0 GB/s read from the page cache (it lives in memory)"));
@@ -67,8 +67,8 @@ TEST_CASE("where the storage could not be measured cold, the card says so") {
   CHECK(has(card_text(card, 200), "read rate not measured: no probe file can be written there"));
 }
 
-// Catches: GPUs that are left out, or a reason for none beside them.
 TEST_CASE("each GPU has a line with what it is") {
+  // Bug: GPUs that are left out, or a reason for none beside them.
   MachineCard card = some_card();
   card.machine.gpus = {{Gpu{}, Gpu{}}, "570.1", ""};
   card.machine.gpus.list[0].name = card.machine.gpus.list[1].name = "NVIDIA H200";
@@ -81,8 +81,8 @@ TEST_CASE("each GPU has a line with what it is") {
   CHECK_FALSE(has(text, "none"));
 }
 
-// Catches: "2 of 2 CPUs", plurals of one, and the container's limit shown without the RAM.
 TEST_CASE("the machine line names limits only where there are some") {
+  // Bug: "2 of 2 CPUs", plurals of one, and the container's limit shown without the RAM.
   MachineCard card = some_card();
   card.machine.limits.cpus = {1, 1, {}, 1, 1, ""};
   card.machine.limits.memory.usable_bytes = std::uint64_t{4} << 30;
@@ -92,8 +92,8 @@ TEST_CASE("the machine line names limits only where there are some") {
   CHECK(has(text, "(1 core; "));
 }
 
-// Catches: an unknown rate or limit that is written as 0 instead of null.
 TEST_CASE("in JSON the unknown is null") {
+  // Bug: an unknown rate or limit that is written as 0 instead of null.
   MachineCard card = some_card();
   card.machine.limits.cpus.quota.reset();
   card.read.cold = {0, "it lives in memory"};

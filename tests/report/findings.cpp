@@ -50,8 +50,8 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-// Catches: an alarm on a machine that has nothing wrong, and advice where none is needed.
 TEST_CASE("a healthy machine has only findings that are ok, each with what was seen") {
+  // Bug: an alarm on a machine that has nothing wrong, and advice where none is needed.
   std::set<std::string> names;
   for (const Finding& finding : examine(healthy())) {
     CAPTURE(finding.name, finding.seen);
@@ -63,8 +63,8 @@ TEST_CASE("a healthy machine has only findings that are ok, each with what was s
   CHECK(worst_of(examine(healthy())) == Status::ok);
 }
 
-// Catches: a quota mended by advice about affinity, or the other way round.
 TEST_CASE("fewer CPUs than visible are noted with the remedy for their cause") {
+  // Bug: a quota mended by advice about affinity, or the other way round.
   Facts facts = healthy();
   facts.card.machine.limits.cpus = {64, 64, 2.0, 2, 1, "cgroup quota 2.0"};
   CHECK(find(facts, "cpus").status == Status::note);
@@ -76,8 +76,8 @@ TEST_CASE("fewer CPUs than visible are noted with the remedy for their cause") {
   CHECK(find(facts, "cpus").status == Status::warning);
 }
 
-// Catches: an alarm on Intel's and AMD's own drivers, for which "powersave" is the normal case.
 TEST_CASE("a slow clock is a warning only under drivers that take powersave at its word") {
+  // Bug: an alarm on Intel's and AMD's own drivers, for which "powersave" is the normal case.
   Facts facts = healthy();
   facts.frequency = {"acpi-cpufreq", "powersave", {}};
   CHECK(find(facts, "clock").status == Status::warning);
@@ -89,8 +89,8 @@ TEST_CASE("a slow clock is a warning only under drivers that take powersave at i
   CHECK(find(facts, "clock").status == Status::ok);
 }
 
-// Catches: a BLAS library that runs at a quarter of the CPU's speed without anybody being told.
 TEST_CASE("kernels for an older CPU are a warning, and a note where we corrected them") {
+  // Bug: a BLAS library that runs at a quarter of the CPU's speed without anybody being told.
   Facts facts = healthy();
   facts.card.blas = {true, "Prescott", "", true};
   CHECK(find(facts, "blas").status == Status::warning);
@@ -103,8 +103,8 @@ TEST_CASE("kernels for an older CPU are a warning, and a note where we corrected
   CHECK(find(facts, "blas").status == Status::warning);
 }
 
-// Catches: RAM that is judged where the container's memory is nearly used up.
 TEST_CASE("memory is judged by what is free to this process") {
+  // Bug: RAM that is judged where the container's memory is nearly used up.
   Facts facts = healthy();
   MemoryLimits& memory = facts.card.machine.limits.memory;
   memory.cgroup_bytes = memory.usable_bytes = 8 * gib;
@@ -118,8 +118,8 @@ TEST_CASE("memory is judged by what is free to this process") {
   CHECK(find(facts, "memory").mend != "");
 }
 
-// Catches: swap that merely exists reported as swap in use.
 TEST_CASE("swap is a warning when more than a tenth is in use") {
+  // Bug: swap that merely exists reported as swap in use.
   Facts facts = healthy();
   facts.card.machine.limits.memory.swap_bytes = 10 * gib;
   facts.card.machine.limits.memory.swap_used_bytes = gib;
@@ -128,8 +128,8 @@ TEST_CASE("swap is a warning when more than a tenth is in use") {
   CHECK(find(facts, "swap").status == Status::warning);
 }
 
-// Catches: Docker's 64 MiB of shared memory, which kill PyTorch's workers with SIGBUS.
 TEST_CASE("little shared memory is a warning with the option that gives more") {
+  // Bug: Docker's 64 MiB of shared memory, which kill PyTorch's workers with SIGBUS.
   Facts facts = healthy();
   facts.card.machine.limits.shm_bytes = 64 << 20;
   CHECK(find(facts, "shm").status == Status::warning);
@@ -138,8 +138,8 @@ TEST_CASE("little shared memory is a warning with the option that gives more") {
   CHECK(find(facts, "shm").status == Status::note);
 }
 
-// Catches: "unlimited", which is absent, judged as zero.
 TEST_CASE("ulimits are judged, and unlimited is fine") {
+  // Bug: "unlimited", which is absent, judged as zero.
   Facts facts = healthy();
   Limits& limits = facts.card.machine.limits;
   limits.open_files = limits.processes = limits.memlock_bytes = std::nullopt;
@@ -154,8 +154,8 @@ TEST_CASE("ulimits are judged, and unlimited is fine") {
   CHECK(find(facts, "nproc").status == Status::warning);
 }
 
-// Catches: an alarm about locked memory on machines that have no use for it.
 TEST_CASE("little lockable memory is noted only beside a GPU") {
+  // Bug: an alarm about locked memory on machines that have no use for it.
   Facts facts = healthy();
   facts.card.machine.limits.memlock_bytes = 64 << 10;
   CHECK(find(facts, "memlock").status == Status::note);
@@ -163,8 +163,8 @@ TEST_CASE("little lockable memory is noted only beside a GPU") {
   CHECK(find(facts, "memlock").status == Status::ok);
 }
 
-// Catches: a cache that can't be written, found out only after the first run has begun.
 TEST_CASE("a cache folder that can't be written is a problem, a full one a warning") {
+  // Bug: a cache that can't be written, found out only after the first run has begun.
   Facts facts = healthy();
   facts.cache.free_bytes = 100'000'000;
   CHECK(find(facts, "cache").status == Status::warning);
@@ -174,8 +174,8 @@ TEST_CASE("a cache folder that can't be written is a problem, a full one a warni
   CHECK(worst_of(examine(facts)) == Status::problem);
 }
 
-// Catches: slow storage passed over because it is fast once cached.
 TEST_CASE("storage that is slower than the decoders is a warning, one without a cold rate is not") {
+  // Bug: slow storage passed over because it is fast once cached.
   Facts facts = healthy();
   facts.card.read.cold.per_s = 1.06e9;  // 9,600 images/s of 110 kB are 1.056 GB/s
   CHECK(find(facts, "read rate").status == Status::ok);
@@ -189,8 +189,8 @@ TEST_CASE("storage that is slower than the decoders is a warning, one without a 
   CHECK(find(facts, "read rate").status == Status::ok);
 }
 
-// Catches: a network file system that passes for a local disk.
 TEST_CASE("storage over a network is noted") {
+  // Bug: a network file system that passes for a local disk.
   Facts facts = healthy();
   facts.card.machine.storage.file_system = "nfs4";
   facts.card.machine.storage.source = "server:/data";
@@ -198,8 +198,8 @@ TEST_CASE("storage over a network is noted") {
   CHECK(has(find(facts, "storage").seen, "nfs4 on server:/data"));
 }
 
-// Catches: a machine without a GPU reported as broken, and one with a dead driver as normal.
 TEST_CASE("no GPU is normal, a silent one is a problem") {
+  // Bug: a machine without a GPU reported as broken, and one with a dead driver as normal.
   Facts facts = healthy();
   facts.card.machine.gpus = {{}, "", "no NVIDIA driver answers (libnvidia-ml.so.1 not found)"};
   facts.card.machine.cuda = {"", "", "no nvcc in CUDA_HOME, PATH or /usr/local/cuda"};
@@ -213,8 +213,8 @@ TEST_CASE("no GPU is normal, a silent one is a problem") {
   CHECK(find(facts, "cuda").status == Status::warning);
 }
 
-// Catches: a pool of 64 threads in each worker, and a crash on values such as "," or "4,2".
 TEST_CASE("thread variables are judged against the usable CPUs") {
+  // Bug: a pool of 64 threads in each worker, and a crash on values such as "," or "4,2".
   const auto status = [](const std::string& value) {
     return examine_thread_variable({"OMP_NUM_THREADS", value}, {16, 16, 4.0, 4, 1, ""}).status;
   };

@@ -15,8 +15,8 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-// Catches: a separator before the first digit, after the sign, or in the decimals.
 TEST_CASE("digits are grouped by three before the point only") {
+  // Bug: a separator before the first digit, after the sign, or in the decimals.
   CHECK(grouped("1") == "1");
   CHECK(grouped("999") == "999");
   CHECK(grouped("1000") == "1,000");
@@ -25,8 +25,8 @@ TEST_CASE("digits are grouped by three before the point only") {
   CHECK(format_count(18446744073709551615u) == "18,446,744,073,709,551,615");
 }
 
-// Catches: significant digits that are lost, made up, or one too many after rounding up.
 TEST_CASE("a number shows its significant digits, and never rounds its integer part away") {
+  // Bug: significant digits that are lost, made up, or one too many after rounding up.
   CHECK(format_number(0) == "0");
   CHECK(format_number(0.012345) == "0.0123");
   CHECK(format_number(4.5678) == "4.57");
@@ -40,16 +40,16 @@ TEST_CASE("a number shows its significant digits, and never rounds its integer p
   CHECK(format_number(-4.5678) == "-4.57");
 }
 
-// Catches: "inf" and "nan" in a table, and undefined behaviour when they are rounded.
 TEST_CASE("what is no number is a dash") {
+  // Bug: "inf" and "nan" in a table, and undefined behaviour when they are rounded.
   CHECK(format_number(infinity) == "-");
   CHECK(format_si(undefined, "B/s") == "-");
   CHECK(format_duration(infinity) == "-");
   CHECK(format_percent(undefined) == "-");
 }
 
-// Catches: "1000 MB/s" where "1.00 GB/s" is meant, and powers of two behind a decimal prefix.
 TEST_CASE("rates have decimal prefixes, chosen after rounding") {
+  // Bug: "1000 MB/s" where "1.00 GB/s" is meant, and powers of two behind a decimal prefix.
   CHECK(format_si(0, "B/s") == "0 B/s");
   CHECK(format_si(0.5, "B/s") == "0.500 B/s");
   CHECK(format_si(67e6, "B/s", 2) == "67 MB/s");
@@ -60,8 +60,8 @@ TEST_CASE("rates have decimal prefixes, chosen after rounding") {
   CHECK(format_si(3.2e15, "FLOP/s") == "3,200 TFLOP/s");
 }
 
-// Catches: decimal sizes of memory under the name of binary ones.
 TEST_CASE("sizes have binary prefixes") {
+  // Bug: decimal sizes of memory under the name of binary ones.
   CHECK(format_bytes(0) == "0 B");
   CHECK(format_bytes(1023) == "1,023 B");
   CHECK(format_bytes(1000) == "1,000 B");
@@ -70,8 +70,8 @@ TEST_CASE("sizes have binary prefixes") {
   CHECK(format_bytes(UINT64_MAX) == "16,777,216 TiB");
 }
 
-// Catches: 60 s in the seconds place, and a unit that is a thousand times off.
 TEST_CASE("durations have the unit in which people say them") {
+  // Bug: 60 s in the seconds place, and a unit that is a thousand times off.
   CHECK(format_duration(0) == "0 s");
   CHECK(format_duration(3.4e-4) == "340 us");
   CHECK(format_duration(5e-9) == "5.00 ns");
@@ -84,8 +84,8 @@ TEST_CASE("durations have the unit in which people say them") {
   CHECK(format_duration(-0.5) == "-500 ms");
 }
 
-// Catches: a share that is not multiplied, and 0.4 % shown as nothing.
 TEST_CASE("shares are in percent, small ones with a decimal") {
+  // Bug: a share that is not multiplied, and 0.4 % shown as nothing.
   CHECK(format_percent(0.42) == "42 %");
   CHECK(format_percent(1) == "100 %");
   CHECK(format_percent(0) == "0 %");
@@ -94,8 +94,8 @@ TEST_CASE("shares are in percent, small ones with a decimal") {
   CHECK(format_percent(-0.031) == "-3.1 %");
 }
 
-// Catches: a decimal comma in reports of programs that set a locale.
 TEST_CASE("the locale changes nothing") {
+  // Bug: a decimal comma in reports of programs that set a locale.
   const std::string old = std::setlocale(LC_ALL, nullptr);
   bool found = false;
   for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8"}) {
@@ -106,8 +106,8 @@ TEST_CASE("the locale changes nothing") {
   std::setlocale(LC_ALL, old.c_str());
 }
 
-// Catches: bytes counted as columns, which shifts the line after an accented letter.
 TEST_CASE("columns are counted in code points") {
+  // Bug: bytes counted as columns, which shifts the line after an accented letter.
   CHECK(columns_of("") == 0);
   CHECK(columns_of("abc") == 3);
   CHECK(columns_of("d\xC3\xA9j\xC3\xA0") == 4);
@@ -116,8 +116,8 @@ TEST_CASE("columns are counted in code points") {
   CHECK(right_aligned("too long", 3) == "too long");
 }
 
-// Catches: a lost word, a line beyond the width, and an endless loop at a long word.
 TEST_CASE("text is broken at blanks, and a long word has a line of its own") {
+  // Bug: a lost word, a line beyond the width, and an endless loop at a long word.
   using Lines = std::vector<std::string>;
   CHECK(wrapped("one two three", 7) == Lines{"one two", "three"});
   CHECK(wrapped("one two three", 80) == Lines{"one two three"});
@@ -126,8 +126,8 @@ TEST_CASE("text is broken at blanks, and a long word has a line of its own") {
   CHECK(wrapped("  a   b ", 5) == Lines{"a b"});
 }
 
-// Catches: continuation lines that begin under the label.
 TEST_CASE("what follows a labelled line is indented") {
+  // Bug: continuation lines that begin under the label.
   CHECK(labelled("gpu", "none at all", 6, 80) == "gpu   none at all\n");
   CHECK(labelled("gpu", "aaaaaaaaaaaa bbbbbbbbbbbb", 6, 20) ==
         "gpu   aaaaaaaaaaaa\n      bbbbbbbbbbbb\n");

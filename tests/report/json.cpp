@@ -9,8 +9,8 @@
 namespace feedrate {
 namespace {
 
-// Catches: a key that is renamed or lost, which would break everybody who reads reports.
 TEST_CASE("The report has the documented keys and the right figures", "[json]") {
+  // Bug: a key that is renamed or lost, which would break everybody who reads reports.
   const Json json = Json::parse(json_text(to_json(testing::example_report())));
   CHECK(json["schema_version"] == 1);
   CHECK(json["trials"].size() == 3);
@@ -27,9 +27,9 @@ TEST_CASE("The report has the documented keys and the right figures", "[json]") 
   CHECK(json["reference"]["source"] == "framework_default");
 }
 
-// Catches: an exception, or a document that no parser reads, on a name that is not UTF-8 or a
-// figure that is not finite.
 TEST_CASE("Strange names and infinite figures still give valid JSON", "[json]") {
+  // Bug: an exception, or a document that no parser reads, on a name that is not UTF-8 or a
+  // figure that is not finite.
   Report report = testing::example_report();
   report.outcome.pairs[0].log_ratio.high = std::numeric_limits<double>::infinity();
   const Json json = Json::parse(json_text(to_json(report)));
@@ -37,8 +37,8 @@ TEST_CASE("Strange names and infinite figures still give valid JSON", "[json]") 
   CHECK(json["skipped"][0]["sample"] == 17);
 }
 
-// Catches: a partial report, written before anything is recommended, that can't be written at all.
 TEST_CASE("A report without a recommendation says null", "[json]") {
+  // Bug: a partial report, written before anything is recommended, that can't be written at all.
   Report report = testing::example_report();
   report.outcome.tiers.clear();
   CHECK(to_json(report)["recommendation"].is_null());

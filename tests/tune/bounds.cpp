@@ -9,8 +9,8 @@ namespace {
 
 using Catch::Approx;
 
-// Catches: a bound below what a config can really reach, which would throw away the best one.
 TEST_CASE("The bound is the lowest ceiling with workers, the sum of times without", "[bounds]") {
+  // Bug: a bound below what a config can really reach, which would throw away the best one.
   Bounds bounds(2);
   const Config serial{.workers = 0, .step_threads = 2};
   const Config parallel{.workers = 2, .prefetch = 1, .step_threads = 2};

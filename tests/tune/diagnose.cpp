@@ -20,15 +20,15 @@ Trial trial_of(const Config& config, double samples_per_s, const Ceilings& ceili
   return trial;
 }
 
-// Catches: a pipeline that is fine and gets a diagnosis all the same.
 TEST_CASE("A well-fed device gets no diagnosis", "[diagnose]") {
+  // Bug: a pipeline that is fine and gets a diagnosis all the same.
   const Trial fine = trial_of({.workers = 4, .prefetch = 2}, 950, {.loader = 3000, .device = 1000});
   CHECK(diagnose(fine, fine).first.empty());
 }
 
-// Catches: a share that does not follow from the times. 1/100 = 1/125 + 1/500: the loader's own
-// 8 ms are the whole gap between 10 ms and the device's 2 ms.
 TEST_CASE("Without workers the caller's loading is the cause", "[diagnose]") {
+  // Bug: a share that does not follow from the times. 1/100 = 1/125 + 1/500: the loader's own 8
+  // ms are the whole gap between 10 ms and the device's 2 ms.
   const Trial serial = trial_of({}, 100, {.loader = 125, .device = 500});
   const Trial better = trial_of({.workers = 2, .prefetch = 2}, 240, {.loader = 250, .device = 500});
   const auto [causes, left] = diagnose(serial, better);
@@ -39,8 +39,8 @@ TEST_CASE("Without workers the caller's loading is the cause", "[diagnose]") {
   CHECK(left == Approx(0));
 }
 
-// Catches: starvation named where the cores are what both want.
 TEST_CASE("With workers the lowest ceiling is the cause", "[diagnose]") {
+  // Bug: starvation named where the cores are what both want.
   const Config config{.workers = 2, .prefetch = 2};
   const Trial starved = trial_of(config, 195, {.loader = 200, .device = 1000, .cores = 900});
   CHECK(diagnose(starved, starved).first.at(0).cause == "data_starvation");
@@ -48,8 +48,8 @@ TEST_CASE("With workers the lowest ceiling is the cause", "[diagnose]") {
   CHECK(diagnose(crowded, crowded).first.at(0).cause == "shared_cores");
 }
 
-// Catches: a loss below every ceiling that is explained away.
 TEST_CASE("A rate below every ceiling is named interference", "[diagnose]") {
+  // Bug: a loss below every ceiling that is explained away.
   const Config config{.workers = 2, .prefetch = 2};
   const Trial slowed = trial_of(config, 100, {.loader = 200, .device = 1000, .cores = 900});
   const auto causes = diagnose(slowed, slowed).first;

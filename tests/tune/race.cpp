@@ -19,9 +19,9 @@ void run_passes(Race& race, int passes) {
   }
 }
 
-// Catches: an order that is always the same, so that what comes first always runs on a cool
-// machine.
 TEST_CASE("In each pass every runner runs once, in changing order", "[race]") {
+  // Bug: an order that is always the same, so that what comes first always runs on a cool
+  // machine.
   Race race({0, 1, 2, 3}, 0, 1);
   std::set<std::vector<std::size_t>> orders;
   for (int pass = 0; pass < 12; ++pass) {
@@ -36,8 +36,8 @@ TEST_CASE("In each pass every runner runs once, in changing order", "[race]") {
   CHECK(orders.size() > 6);
 }
 
-// Catches: means compared over passes that one of the two has not run, so that drift counts.
 TEST_CASE("Drift that is common to a pass cancels in the pairs", "[race]") {
+  // Bug: means compared over passes that one of the two has not run, so that drift counts.
   Race race({4, 7}, 4, 1);
   run_passes(race, 6);
   const Pair pair = race.compare(7, 4);
@@ -47,8 +47,8 @@ TEST_CASE("Drift that is common to a pass cancels in the pairs", "[race]") {
   CHECK(race.compare(4, 7).verdict == Verdict::slower);
 }
 
-// Catches: looks after every pass.
 TEST_CASE("The data are looked at after 6, 12 and 24 passes, and then the race is over", "[race]") {
+  // Bug: looks after every pass.
   Race race({0, 1}, 0, 1);
   std::vector<int> looked;
   for (int pass = 0; pass < 24; ++pass) {
@@ -59,8 +59,8 @@ TEST_CASE("The data are looked at after 6, 12 and 24 passes, and then the race i
   CHECK_FALSE(race.propose());
 }
 
-// Catches: a reference that is dropped, after which no gain can be told.
 TEST_CASE("A dropped or failed runner runs no more, but the reference always stays", "[race]") {
+  // Bug: a reference that is dropped, after which no gain can be told.
   Race race({0, 1, 2}, 0, 1);
   run_passes(race, 1);
   race.drop(1);

@@ -7,15 +7,15 @@
 namespace feedrate {
 namespace {
 
-// Catches: configs that differ in nothing that matters, tried twice.
 TEST_CASE("A space spans each config once, and without workers nothing is prefetched", "[space]") {
+  // Bug: configs that differ in nothing that matters, tried twice.
   const auto configs = configs_of({.workers = {0, 1, 2}, .prefetch = {1, 4}, .batch = {8, 16}});
   CHECK(configs.size() == 2 * (1 + 2 * 2));
   for (const Config& config : configs) CHECK((config.workers == 0) == (config.prefetch == 0));
 }
 
-// Catches: an axis that is forgotten in the sweep though it is a field of Config.
 TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
+  // Bug: an axis that is forgotten in the sweep though it is a field of Config.
   const Space space{.workers = {1, 2},
                     .prefetch = {1, 2},
                     .pinned = {false, true},
@@ -31,8 +31,8 @@ TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
   });
 }
 
-// Catches: a batch that counts as a safe change.
 TEST_CASE("A tier holds the changes of its own axes and of narrower tiers", "[space]") {
+  // Bug: a batch that counts as a safe change.
   const Config from{};
   const Config workers{.workers = 4};
   const Config bf16{.workers = 4, .precision = Precision::bf16};
@@ -44,8 +44,8 @@ TEST_CASE("A tier holds the changes of its own axes and of narrower tiers", "[sp
   CHECK(within_tier(from, batch, Tier::training));
 }
 
-// Catches: a tie that is broken towards the config that takes more.
 TEST_CASE("Cheaper means fewer workers, then less memory, then a wider precision", "[space]") {
+  // Bug: a tie that is broken towards the config that takes more.
   CHECK(cheaper({.workers = 1, .batch = 64}, {.workers = 2, .batch = 32}));
   CHECK(cheaper({.workers = 2, .prefetch = 1}, {.workers = 2, .prefetch = 4}));
   CHECK(cheaper({.precision = Precision::fp32}, {.precision = Precision::bf16}));

@@ -37,9 +37,9 @@ TuneOptions quick(Space space) {
   return options;
 }
 
-// Catches: a tuner that stops at the number of cores although waiting data want more workers. One
-// sample waits 1 ms, its step computes 20 us: with N workers the rate is about N per ms.
 TEST_CASE("Data that wait get more workers than were asked for at first", "[tuner]") {
+  // Bug: a tuner that stops at the number of cores although waiting data want more workers. One
+  // sample waits 1 ms, its step computes 20 us: with N workers the rate is about N per ms.
   Pipeline pipeline(waiting_workload(1e-3, 2e-5), 4, CacheMode::warm);
   const Outcome outcome =
       tune(pipeline, quick({.workers = {0, 1, 2}, .batch = {4}, .workers_may_grow = true}));
@@ -51,8 +51,8 @@ TEST_CASE("Data that wait get more workers than were asked for at first", "[tune
   CHECK(outcome.best_device.samples_per_s > 0);
 }
 
-// Catches: one failing config that takes the others with it, or that is not named.
 TEST_CASE("A config that fails is a result, and the others are tuned", "[tuner]") {
+  // Bug: one failing config that takes the others with it, or that is not named.
   Pipeline pipeline(waiting_workload(1e-4, 1e-5), 4, CacheMode::warm);
   auto options =
       quick({.workers = {0, 1}, .precision = {Precision::fp32, Precision::fp16}, .batch = {4}});
@@ -68,8 +68,8 @@ TEST_CASE("A config that fails is a result, and the others are tuned", "[tuner]"
   CHECK(outcome.recommended().config.precision == Precision::fp32);
 }
 
-// Catches: a recommendation out of nothing.
 TEST_CASE("When every trial fails that is the error, with the first reason", "[tuner]") {
+  // Bug: a recommendation out of nothing.
   Workload workload = waiting_workload(1e-4, 1e-5);
   workload.make_step = [](const Config&) -> Trainee { throw std::runtime_error("broken step"); };
   Pipeline pipeline(workload, 4, CacheMode::warm);
@@ -77,8 +77,8 @@ TEST_CASE("When every trial fails that is the error, with the first reason", "[t
                     ContainsSubstring("broken step"));
 }
 
-// Catches: an axis of a tier that is not allowed slipping into the recommendation.
 TEST_CASE("Only the allowed tiers are tried and recommended", "[tuner]") {
+  // Bug: an axis of a tier that is not allowed slipping into the recommendation.
   Pipeline pipeline(waiting_workload(1e-4, 1e-5), 16, CacheMode::warm);
   auto options = quick({.workers = {0, 2}, .batch = {4, 16}});
   options.allowed = {Tier::safe};
@@ -88,8 +88,8 @@ TEST_CASE("Only the allowed tiers are tried and recommended", "[tuner]") {
     CHECK((trial.config.batch == 4 || trial.rounds.empty()));
 }
 
-// Catches: a stop that throws away what is known.
 TEST_CASE("A stopped sweep returns what it knows", "[tuner]") {
+  // Bug: a stop that throws away what is known.
   Pipeline pipeline(waiting_workload(1e-4, 1e-5), 4, CacheMode::warm);
   std::atomic<bool> stop{false};
   auto options = quick({.workers = {0, 1, 2}, .batch = {4}});
@@ -101,8 +101,8 @@ TEST_CASE("A stopped sweep returns what it knows", "[tuner]") {
   CHECK(outcome.trials[outcome.reference].rounds.size() == 1);
 }
 
-// Catches: nonsense that runs for ever or divides by zero.
 TEST_CASE("A budget of nothing, or no tier at all, is refused", "[tuner]") {
+  // Bug: nonsense that runs for ever or divides by zero.
   Pipeline pipeline(waiting_workload(1e-4, 1e-5), 4, CacheMode::warm);
   auto no_time = quick({.batch = {4}});
   no_time.budget_s = 0;

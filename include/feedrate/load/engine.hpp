@@ -147,14 +147,7 @@ class Engine {
   const BatchLayout& layout() const noexcept { return ring_->layout(); }
 
   /// Batches that could be leased now without waiting.
-  int ready() noexcept {
-    int count = 0;
-    while (count < static_cast<int>(ring_->slots()) &&
-           ring_->is_published(head_ + static_cast<unsigned>(count))) {
-      ++count;
-    }
-    return count;
-  }
+  int ready() noexcept { return ring_->published_from(head_); }
 
   const Skips& skips() const noexcept { return skips_; }
 

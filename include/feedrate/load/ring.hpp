@@ -87,6 +87,13 @@ class Ring {
     return slot_of(batch).published.load(std::memory_order_seq_cst) == batch + 1;
   }
 
+  /// How many batches from `batch` on are published, one behind the other.
+  int published_from(std::uint64_t batch) noexcept {
+    std::uint64_t end = batch;
+    while (end < batch + slots() && is_published(end)) ++end;
+    return static_cast<int>(end - batch);
+  }
+
  private:
   /// Moves the samples behind each hole up, in order, and sets the true count.
   void close_holes(Slot& slot, std::size_t count) noexcept {
