@@ -37,10 +37,12 @@ ReportFile::ReportFile(const SweepOptions& options, const std::string& workload)
                                 "': " + std::strerror(errno) + "; choose another --output.");
 }
 
-void ReportFile::write(const Report& report) {
+void ReportFile::write(const Report& report) try {
   if (is_standard_output()) return;
   const std::string text = json_text(to_json(report));
   write_file(path_, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+} catch (const Error& error) {
+  throw Error(Fault::internal, "The report was not written: " + std::string(error.what()));
 }
 
 void ReportFile::save(const Report& report) try {

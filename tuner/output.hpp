@@ -15,7 +15,8 @@ class ReportFile {
   /// Throws Error(usage) when the place can't be written to.
   explicit ReportFile(const SweepOptions& options, const std::string& workload);
 
-  /// Replaces the file by this report; does nothing where it goes to standard output.
+  /// Replaces the file by this report; does nothing where it goes to standard output. Throws
+  /// Error(internal) when that fails, as on a full disk; the file is then as it was.
   void write(const Report& report);
   /// The same, at most once a second, and silent about failures: the last write tells.
   void save(const Report& report);

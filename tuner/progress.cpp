@@ -66,21 +66,21 @@ void ProgressLine::live(const std::string& line) {
 }
 
 void ProgressLine::plain(const Progress& progress) {
-  const std::string seconds = "[" + fixed(progress.elapsed_s, 1) + " s] ";
+  const std::string seconds = fixed(progress.elapsed_s, 1) + " s";
   const std::string phase(progress.phase);
   if (!progress.failure.empty()) {
-    std::fprintf(stderr, "%s%s: %s: failed: %s\n", seconds.c_str(), phase.c_str(),
+    std::fprintf(stderr, "[%s] %s: %s: failed: %s\n", seconds.c_str(), phase.c_str(),
                  short_title(*progress.config).c_str(), progress.failure.c_str());
     return;
   }
   if (phase != last_phase_ && phase != "scan") {
-    std::fprintf(stderr, "%s%s\n", seconds.c_str(), phase.c_str());
+    std::fprintf(stderr, "[%s] %s\n", seconds.c_str(), phase.c_str());
   }
   last_phase_ = phase;
   if (!progress.round || phase != "scan") return;
   if (std::find(seen_.begin(), seen_.end(), *progress.config) != seen_.end()) return;
   seen_.push_back(*progress.config);
-  std::fprintf(stderr, "%strial %zu: %s: %s samples/s\n", seconds.c_str(), seen_.size(),
+  std::fprintf(stderr, "[%s] trial %zu: %s: %s samples/s\n", seconds.c_str(), seen_.size(),
                short_title(*progress.config).c_str(),
                format_number(progress.round->samples_per_s()).c_str());
 }

@@ -206,8 +206,8 @@ int run_sweep(const SweepOptions& options) {
   const Outcome outcome = tune(pipeline, plan);
   progress.clear();
   update(report, outcome, pipeline, began_s);
-  file.write(report);
   print_result(report, options, file);
+  file.write(report);
   return outcome.interrupted ? 130 : 0;
 }
 

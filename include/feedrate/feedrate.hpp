@@ -7,6 +7,7 @@
 #include "feedrate/data/image_folder.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/data/npy.hpp"
+#include "feedrate/data/synthetic.hpp"
 #include "feedrate/load/loader.hpp"
 #include "feedrate/load/subset.hpp"
 #include "feedrate/train/make_step.hpp"
