@@ -99,6 +99,7 @@ void add_search(CLI::App& app, SweepOptions& options) {
   const std::string group = "Search";
   app.add_option("--budget", options.budget, "How long to tune, by default 60s.")
       ->group(group)
+      ->take_last()
       ->type_name("TIME");
   app.add_option("--device", options.device, "The device that trains, by default cpu.")
       ->group(group)

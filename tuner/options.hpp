@@ -26,8 +26,8 @@ struct SweepOptions {
   std::string budget = "60s";
   std::string objective = "utilization";
   std::string allow = "safe,numerics,training";
-  std::string sample_cost = "100us";
-  std::string cost = "cpu";
+  std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu
+  std::string cost;
   std::string cache = "warm";
   std::uint64_t seed = 0;
   std::uint64_t max_skips = 0;

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/data/file_writer.hpp"
@@ -29,8 +30,13 @@ ReportFile::ReportFile(const SweepOptions& options, const std::string& workload)
     : path_(options.output.empty() ? "feedrate-" + workload + ".json" : options.output) {
   if (is_standard_output()) return;
   struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
-    throw Error(Fault::usage, "--output '" + path_ + "' is a folder: name a file in it.");
+  if (stat(path_.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) {
+      throw Error(Fault::usage, "--output '" + path_ +
+                                    "' is a folder or a device: name a file, or - for standard "
+                                    "output.");
+    }
+    path_ = std::filesystem::canonical(path_).string();  // a link stays one
   }
   if (can_write(path_)) return;
   throw Error(Fault::usage, "The report can't be written to '" + path_ +
@@ -45,11 +51,11 @@ void ReportFile::write(const Report& report) try {
   throw Error(Fault::internal, "The report was not written: " + std::string(error.what()));
 }
 
-void ReportFile::save(const Report& report) try {
+void ReportFile::save(const std::function<const Report&()>& make) try {
   const double now_s = SteadyClock{}.now_s();
   if (last_s_ >= 0 && now_s - last_s_ < 1) return;
   last_s_ = now_s;
-  write(report);
+  write(make());
 } catch (const Error&) {
 }
 

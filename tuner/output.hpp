@@ -2,6 +2,7 @@
 // Where the report goes: a file that is whole or absent, or standard output.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "feedrate/report/report.hpp"
@@ -19,7 +20,7 @@ class ReportFile {
   /// Error(internal) when that fails, as on a full disk; the file is then as it was.
   void write(const Report& report);
   /// The same, at most once a second, and silent about failures: the last write tells.
-  void save(const Report& report);
+  void save(const std::function<const Report&()>& make);
 
   bool is_standard_output() const noexcept { return path_ == "-"; }
   const std::string& path() const noexcept { return path_; }

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "axes.hpp"
+#include "feedrate/report/words.hpp"
 #include "feedrate/train/make_step.hpp"
 
 namespace feedrate {
@@ -53,14 +54,11 @@ Objective parse_objective(const std::string& text) {
   return static_cast<Objective>(names.front());
 }
 
-std::string text_of(int value) {
-  return std::to_string(value);
+return std::to_string(value);
 }
-std::string text_of(bool value) {
-  return value ? "on" : "off";
+return value ? "on" : "off";
 }
-std::string text_of(Precision value) {
-  return std::string(name_of(value));
+return std::string(name_of(value));
 }
 
 /// Takes out the values that `fits` refuses and says so; at least one must be left.
@@ -72,7 +70,7 @@ void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>&
     if (fits(value)) {
       kept.push_back(value);
     } else {
-      plan.not_applicable.push_back({axis, text_of(value), why});
+      plan.not_applicable.push_back({axis, value_text(value), why});
     }
   }
   values = kept;
@@ -143,12 +141,13 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   plan.budget_s = parse_seconds("--budget", options.budget);
   if (plan.budget_s <= 0) throw Error(Fault::usage, "--budget must be more than 0, such as 60s.");
   plan.seed = options.seed;
-  plan.cores = limits.cpus.quota.value_or(cpus);
+  plan.cores = std::min<double>(limits.cpus.quota.value_or(cpus), cpus);
   plan_axes(plan, options, cpus, batches);
   drop_inapplicable(plan, samples);
   Config& reference = plan.reference;
   const int common = static_cast<int>(std::min<std::size_t>(reference.batch, samples));
-  reference.step_threads = cpus;
+  reference.step_threads =
+      reference_value(plan.space.step_threads, !options.step_threads.empty(), cpus);
   reference.batch = reference_value(plan.space.batch, !options.batch.empty(), common);
   reference.precision =
       reference_value(plan.space.precision, !options.precision.empty(), Precision::fp32);
@@ -159,7 +158,15 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
 void check_early(const SweepOptions& options, const Limits& limits) {
   constexpr std::size_t any_size = std::size_t{1} << 30;
   plan_sweep(options, limits, {32}, any_size);
-  parse_seconds("--sample-cost", options.sample_cost);
+  const bool images = !options.data.empty() || options.workload == "images";
+  if (options.dct_scaling && !images) {
+    throw Error(Fault::usage, "--dct-scaling goes with JPEG files: leave it out.");
+  }
+  if (options.sample_cost.empty() && options.cost.empty()) return;
+  if (!options.data.empty() || options.workload != "tabular") {
+    throw Error(Fault::usage,
+                "--sample-cost and --cost go with --workload tabular: leave them out.");
+  }
 }
 
 }  // namespace feedrate

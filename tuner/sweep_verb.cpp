@@ -78,8 +78,9 @@ PreparedWorkload prepare(const SweepOptions& options, const Limits& limits, Prog
   request.data = options.data;
   request.labels = options.labels;
   request.name = options.workload;
-  request.cost = options.cost == "cpu" ? Cost::cpu : Cost::latency;
-  request.sample_cost_s = parse_seconds("--sample-cost", options.sample_cost);
+  request.cost = options.cost == "latency" ? Cost::latency : Cost::cpu;
+  request.sample_cost_s =
+      parse_seconds("--sample-cost", options.sample_cost.empty() ? "100us" : options.sample_cost);
   request.dct_scaling = options.dct_scaling;
   request.seed = options.seed;
   request.threads = limits.cpus.usable;
@@ -92,17 +93,18 @@ PreparedWorkload prepare(const SweepOptions& options, const Limits& limits, Prog
 }
 
 /// Brings the data to where the trials want it.
-void place_data(PreparedWorkload& prepared, const SweepOptions& options, const TuneOptions& plan,
+void place_data(PreparedWorkload& prepared, const SweepOptions& options,
                 const std::atomic<bool>& stop) {
+  if (options.cache == "cold" && !prepared.workload.source->stored()) {
+    throw Error(Fault::usage, "--cache cold makes no sense here: these samples lie in memory.");
+  }
   const MemoryLimits memory = read_limits().memory;
   prepared.workload.memory_bytes = memory.free_bytes / 2;
   prepared.info.cache = options.cache == "cold" ? CacheMode::cold : CacheMode::warm;
   if (prepared.info.cache == CacheMode::warm) {
-    prepared.workload.source =
-        warmed(prepared.workload.source, {.bytes = memory.free_bytes / 2,
-                                          .seconds = std::clamp(plan.budget_s / 6, 1.0, 20.0),
-                                          .seed = options.seed,
-                                          .stop = &stop});
+    prepared.workload.source = warmed(
+        prepared.workload.source,
+        {.bytes = memory.free_bytes / 2, .seconds = 10, .seed = options.seed, .stop = &stop});
   }
   prepared.info.cached_samples = prepared.workload.source->size();
 }
@@ -114,9 +116,8 @@ std::vector<NextStep> next_steps(const Report& report) {
     steps.push_back({"autotune --data DIR", "the same on your own files"});
   }
   if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
-    char budget[32];
-    std::snprintf(budget, sizeof budget, "--budget %.0fs", 3 * report.budget_s);
-    steps.push_back({"autotune " + std::string(budget), "more rounds tell the finalists apart"});
+    steps.push_back({report.tool.command_line + " --budget " + fixed(3 * report.budget_s, 0) + "s",
+                     "more rounds tell the finalists apart"});
   }
   if (workload.field == "image") {
     steps.push_back({"python3 bench/peers/torch_loader.py --data " + workload.path,
@@ -190,8 +191,8 @@ int run_sweep(const SweepOptions& options) {
   Report report = begin_report(options);
   describe_machine(report, options, progress);
   PreparedWorkload prepared = prepare(options, limits, progress, stop);
-  TuneOptions plan = plan_sweep(options, limits, prepared.batches, prepared.info.samples);
-  place_data(prepared, options, plan, stop);
+  place_data(prepared, options, stop);
+  TuneOptions plan = plan_sweep(options, limits, prepared.batches, prepared.info.cached_samples);
   add_plan(report, prepared, plan);
   progress.note("Tuning " + report.workload.name + " (" + report.workload.dataset + "; " +
                 report.workload.model + ") for " + format_duration(plan.budget_s) + ".");
@@ -200,8 +201,10 @@ int run_sweep(const SweepOptions& options) {
   plan.stop = &stop;
   plan.observe = [&](const Progress& state) { progress.show(state); };
   plan.save = [&](const Outcome& outcome) {
-    update(report, outcome, pipeline, began_s);
-    file.save(report);
+    file.save([&]() -> const Report& {
+      update(report, outcome, pipeline, began_s);
+      return report;
+    });
   };
   const Outcome outcome = tune(pipeline, plan);
   progress.clear();

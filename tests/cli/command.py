@@ -153,7 +153,11 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"exclude each other", ["--workload", "tabular", "--data", "."]),
         (r"can't be written to '/proc/x.json'", ["--output", "/proc/x.json"]),
         (r"can't be written to 'missing/x.json'", ["--output", "missing/x.json"]),
-        (r"is a folder", ["--output", "."]),
+        (r"is a folder or a device", ["--output", "."]),
+        (r"is a folder or a device", ["--output", "/dev/null"]),
+        (r"go with --workload tabular", ["--sample-cost", "1ms"]),
+        (r"--dct-scaling goes with", ["--dct-scaling", "--workload", "tabular"]),
+        (r"lie in memory", ["--cache", "cold", *TABULAR, "--no-card", "--quiet"]),
         (r"--labels goes with --data", ["--labels", "x.npy"]),
     ]
     for sentence, arguments in usage:
@@ -217,7 +221,8 @@ def ctrl_c_writes_a_partial_report_and_exits_with_130(tmp):
     assert "interrupted" in out, out
     report = json.loads((tmp / "feedrate-tabular.json").read_text())
     validate(report)
-    assert report["interrupted"] is True
+    assert report["interrupted"] is True and report["recommendation"]["status"] == "unresolved"
+    assert "well fed" not in out, out
 
 
 @test

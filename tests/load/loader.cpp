@@ -109,6 +109,16 @@ TEST_CASE("Reconfiguring changes batch and prefetch and starts where it is told"
   }
 }
 
+TEST_CASE("A reconfiguration that is refused leaves the loader as it was", "[loader]") {
+  // Bug: a loader that is closed for good after an option that made no sense.
+  Loader loader(Numbers{97},
+                {.batch = 4, .workers = 2, .prefetch = 2, .order = {.shuffle = false}});
+  CHECK(loader.next()->index() == 0);
+  CHECK_THROWS_AS(loader.reconfigure({.batch = 200, .order = {.drop_last = true}}), Error);
+  CHECK(loader.workers() == 2);
+  for (std::size_t b = 1; b < 10; ++b) CHECK(loader.next()->index() == b);
+}
+
 TEST_CASE("A loader with a leased batch refuses to be reconfigured", "[loader]") {
   // Bug: memory of a leased batch that is carved anew under the consumer's hands.
   Loader loader(Numbers{97}, {.batch = 4, .workers = 2});

@@ -91,6 +91,38 @@ TEST_CASE("The allowance counts distinct samples, and one more than it is an err
   CHECK_THROWS_WITH(short_of_one.next(), ContainsSubstring("one more than the 1 samples"));
 }
 
+TEST_CASE("An epoch whose last batch was skipped ends, and the next one starts whole", "[skips]") {
+  // Bug: a range that runs on into the next epoch because it never sees the last batch.
+  const auto bad = [](std::size_t i) { return i >= 8; };
+  Loader loader(with_bad(12, bad), {.batch = 4, .order = {.shuffle = false}, .max_skips = 4});
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    std::vector<std::size_t> batches;
+    for (const auto& batch : loader.epoch()) batches.push_back(batch.index());
+    CHECK(batches == std::vector<std::size_t>{0, 1});
+  }
+}
+
+TEST_CASE("When every sample is skipped that is an error, not an endless search", "[skips]") {
+  // Bug: next() that looks for a batch with samples for ever.
+  Loader loader(with_bad(12, [](std::size_t) { return true; }), {.batch = 4, .max_skips = 100});
+  CHECK_THROWS_WITH(loader.next(), ContainsSubstring("Every sample of an epoch was skipped"));
+}
+
+TEST_CASE("A dataset that can't even name its sample fails the batch, not the process",
+          "[errors]") {
+  // Bug: an exception out of the handler of an exception, on a worker's thread.
+  struct Nameless {
+    std::size_t size() const { return 8; }
+    Layout layout() const { return {{"label", DType::i32, {}}}; }
+    void load(std::size_t, const Sample&, Random&) const { throw std::runtime_error("broken"); }
+    std::string name(std::size_t) const { throw std::runtime_error("no name"); }
+  };
+  for (int workers : {0, 2}) {
+    Loader loader(Nameless{}, {.batch = 4, .workers = workers});
+    CHECK_THROWS_WITH(loader.next(), ContainsSubstring("no name"));
+  }
+}
+
 TEST_CASE("A batch of which every sample was skipped is passed over", "[skips]") {
   // Bug: an endless wait for a batch that has no sample left.
   const auto bad = [](std::size_t i) { return i >= 4 && i < 8; };

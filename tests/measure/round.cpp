@@ -89,6 +89,7 @@ TEST_CASE("Fed and interference relate a trial to its ceilings", "[trial]") {
   // Bug: the lowest ceiling taken without the cores that loader and step share.
   Trial trial;
   CHECK_FALSE(trial.fed());
+  trial.config.workers = 2;
   for (int i = 0; i < 2; ++i)
     trial.rounds.push_back({.duration_s = 1, .samples = 80, .step_s = 0.5});
   trial.ceilings = Ceilings{.loader = 200, .copy = {}, .device = 400, .cores = 160};

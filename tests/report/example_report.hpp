@@ -35,7 +35,8 @@ inline Report example_report() {
   outcome.tiers = {{Tier::safe, Standing::resolved, 1, {2, 1.9, 2.1}, {1}}};
   outcome.pairs = {{1, 0, {0.69, 0.64, 0.74}, Verdict::faster, 6}};
   outcome.verified = Interval{2, 1.95, 2.05};
-  outcome.best_device = {{}, 3360, false};
+  outcome.verified_rounds = 5;
+  outcome.best_device = {{}, 3360};
   outcome.diagnoses = {
       {"no_overlap", 1, "The step waits 60 % of the time.", "Load in 2 workers.", 2}};
   outcome.not_applicable = {{"pinned", "on", "the cpu device reads batches where they lie"}};

@@ -35,8 +35,6 @@ class Engine {
     configure(options);
   }
 
-  // What the filling threads call.
-
   /// Draws one ticket below `cap` and executes it; false when there is none.
   bool fill_one_run(Worker& self, std::uint64_t cap = Tickets::no_cap) {
     self.busy.store(true, std::memory_order_seq_cst);
@@ -48,8 +46,6 @@ class Engine {
   }
 
   bool has_tickets() const noexcept { return tickets_.available(); }
-
-  // What the consumer calls.
 
   /// True while there are batches to come.
   bool more() const noexcept { return head_ < end_; }
@@ -123,19 +119,23 @@ class Engine {
   }
   std::size_t slots() const noexcept { return ring_->slots(); }
 
-  /// Lays everything out anew. Only while closed, without leases.
+  /// Lays everything out anew. Only while closed, without leases. Throws before it has changed
+  /// anything.
   void configure(const LoaderOptions& options) {
     const std::size_t samples = source_->size();
     if (samples == 0) throw Error(Fault::data, "The dataset is empty: there is nothing to load.");
     Order order(samples, static_cast<std::size_t>(checked(options).batch), options.order);
     BatchLayout layout(source_->layout(), order.batch());
     const auto slots = static_cast<std::size_t>(options.slots());
-    if (slab_.bytes() < layout.bytes() * slots) slab_ = make_slab(layout.bytes() * slots);
+    const std::size_t bytes = layout.bytes() * slots;
+    Slab larger = slab_.bytes() < bytes ? make_slab(bytes) : Slab();
+    std::byte* const memory = larger.data() ? larger.data() : slab_.data();
+    ring_ = std::make_unique<Ring>(layout, slots, memory);
+    if (larger.data()) slab_ = std::move(larger);
     order_ = std::make_unique<const Order>(order);
     plan_.emplace(*order_, options.run_length > 0
                                ? static_cast<std::size_t>(options.run_length)
                                : RunPlan::default_length(order.batch(), layout.sample_bytes()));
-    ring_ = std::make_unique<Ring>(std::move(layout), slots, slab_.data());
     options_ = options;
     restart();
   }
@@ -178,7 +178,6 @@ class Engine {
     self.lengths.resize(self.places.size());
     order_->for_each(run.epoch, run.index, run.begin, run.end,
                      [&](std::size_t p, std::size_t i) { load_one(run, p, i, self); });
-    Worker::add(self.filled, static_cast<std::uint64_t>(run.end - run.begin));
     Worker::add(self.fill_s, SteadyClock{}.now_s() - start_s);
     if (ring_->finish_run(run.batch, order_->count(run.index))) consumer_.wake_all();
   }
@@ -192,6 +191,7 @@ class Engine {
       handle(run, position, i, std::current_exception());
     }
     self.loading.store(0, std::memory_order_relaxed);
+    Worker::add(self.filled, std::uint64_t{1});
   }
 
   Sample sample_at(const Run& run, std::size_t position, Worker& self) {
@@ -207,7 +207,8 @@ class Engine {
   }
 
   /// A sample that can't be loaded is skipped while that is allowed, else it fails its batch.
-  void handle(const Run& run, std::size_t position, std::size_t i, std::exception_ptr cause) {
+  void handle(const Run& run, std::size_t position, std::size_t i,
+              std::exception_ptr cause) noexcept try {
     Slot& slot = ring_->slot_of(run.batch);
     const std::string name = source_->name(i);
     const std::string reason = reason_of(cause);
@@ -218,6 +219,8 @@ class Engine {
                   " samples that may be skipped.";
     }
     slot.fail(position, std::make_exception_ptr(SampleError(sentence, i, cause)));
+  } catch (...) {  // no memory for words, or a dataset that can't even name its sample
+    ring_->slot_of(run.batch).fail(position, std::current_exception());
   }
 
   std::shared_ptr<const Source> source_;

@@ -46,7 +46,9 @@ class Loader {
   /// is lost, the next call goes on with the next one. Throws Error(data), naming the worker and
   /// its sample, when no sample was finished for `stall_s`: nothing is lost, call again to wait on.
   std::optional<Lease> next() {
-    while (engine_->more()) {
+    if (pending_) return std::exchange(pending_, std::nullopt);
+    for (std::size_t empty = 0; engine_->more(); ++empty) {
+      if (empty == batches_per_epoch()) throw all_skipped();
       make_head_ready();
       Lease lease = take_head();
       if (lease.count() > 0) return lease;
@@ -70,6 +72,7 @@ class Loader {
   /// ended: else Error(usage).
   void reconfigure(const LoaderOptions& options) {
     checked(options);
+    pending_.reset();
     if (engine_->leases() > 0) {
       throw Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
     }
@@ -77,8 +80,15 @@ class Loader {
       engine_->open();
       throw stalled(options.stall_s);
     }
-    crew_.resize(0);
-    engine_->configure(options);
+    const int workers = crew_.size();
+    try {
+      crew_.resize(0);
+      engine_->configure(options);
+    } catch (...) {
+      engine_->open();
+      crew_.resize(workers);
+      throw;
+    }
     engine_->open();
     crew_.resize(options.workers);
   }
@@ -150,6 +160,10 @@ class Loader {
     return lease;
   }
 
+  static Error all_skipped() {
+    return Error(Fault::data, "Every sample of an epoch was skipped: see skips() for the reasons.");
+  }
+
   Error all_leased() const {
     return Error(Fault::usage, "All " + std::to_string(engine_->slots()) +
                                    " slots of the loader are leased: let a batch go before the "
@@ -175,6 +189,7 @@ class Loader {
   Crew crew_;
   Worker caller_{-1};
   LoaderCounters consumed_;
+  std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };
 
 /// A range over leases; each ends when the loop goes on to the next batch. After a loop that was
@@ -183,20 +198,31 @@ class Loader::Epoch {
  public:
   class Iterator {
    public:
-    explicit Iterator(Loader* loader) : loader_(loader), lease_(loader->next()) {}
+    explicit Iterator(Loader* loader) : loader_(loader), lease_(loader->next()) {
+      if (lease_) epoch_ = lease_->epoch();
+    }
 
     const Lease& operator*() const noexcept { return *lease_; }
     Iterator& operator++() {
       const bool last = lease_->last();
       lease_.reset();
-      if (!last) lease_ = loader_->next();
+      if (!last) advance();
       return *this;
     }
     bool operator==(std::default_sentinel_t) const noexcept { return !lease_; }
 
    private:
+    /// A last batch of which every sample was skipped never comes: the next epoch's first does.
+    void advance() {
+      lease_ = loader_->next();
+      if (lease_ && lease_->epoch() != epoch_) {
+        loader_->pending_ = std::exchange(lease_, std::nullopt);
+      }
+    }
+
     Loader* loader_;
     std::optional<Lease> lease_;
+    std::uint64_t epoch_ = 0;
   };
 
   explicit Epoch(Loader* loader) : loader_(loader) {}

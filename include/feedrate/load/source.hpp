@@ -25,7 +25,9 @@ class Source {
   virtual void load(std::size_t i, const Sample& sample, Random& random) const = 0;
   /// What sample i is called in messages; empty when the dataset names no samples.
   virtual std::string name(std::size_t i) const = 0;
-  /// Brings sample i into the page cache; its bytes, or 0 where the dataset lies on no storage.
+  /// Whether the dataset lies on storage, so that touch and evict mean something.
+  virtual bool stored() const = 0;
+  /// Brings sample i into the page cache; its bytes, or 0 where that can't be done.
   virtual std::size_t touch(std::size_t i) const = 0;
   /// Drops sample i from the page cache; false where that can't be done.
   virtual bool evict(std::size_t i) const = 0;
@@ -47,6 +49,7 @@ class SourceOf final : public Source {
     if constexpr (Named<D>) return dataset_->name(i);
     return {};
   }
+  bool stored() const override { return Stored<D>; }
   std::size_t touch([[maybe_unused]] std::size_t i) const override {
     if constexpr (Stored<D>) return dataset_->touch(i);
     return 0;

@@ -25,6 +25,7 @@ class Subset final : public Source {
     whole_->load(choice_(i), sample, random);
   }
   std::string name(std::size_t i) const override { return whole_->name(choice_(i)); }
+  bool stored() const override { return whole_->stored(); }
   std::size_t touch(std::size_t i) const override { return whole_->touch(choice_(i)); }
   bool evict(std::size_t i) const override { return whole_->evict(choice_(i)); }
 

@@ -13,7 +13,7 @@ namespace feedrate {
 
 /// Seconds per sample, on one core.
 struct LoadParts {
-  double read_s = 0;
+  double read_s = 0;     ///< from the page cache
   double decode_s = 0;   ///< of the window that the crop needs
   double augment_s = 0;  ///< resize, mirror, normalise, lay out
 };
@@ -28,10 +28,14 @@ inline void decode_window(JpegDecoder& jpeg, std::span<const std::uint8_t> file,
   const bool turned = header.orientation >= 5;
   const View view = choose_view(turned ? header.height : header.width,
                                 turned ? header.width : header.height, options, random);
+  StoredView stored = stored_view(view, header.orientation, header.width, header.height);
+  const int shrink = options.dct_scaling ? shrink_of(stored) : 1;
+  stored.x = stored.x.shrunk(shrink, (header.width + shrink - 1) / shrink);
+  stored.y = stored.y.shrunk(shrink, (header.height + shrink - 1) / shrink);
   Resizer resizer;
-  resizer.begin(stored_view(view, header.orientation, header.width, header.height));
+  resizer.begin(stored);
   const JpegWindow window = jpeg.start(
-      {resizer.first_column(), resizer.first_row(), resizer.columns(), resizer.rows()}, 1);
+      {resizer.first_column(), resizer.first_row(), resizer.columns(), resizer.rows()}, shrink);
   row.resize(static_cast<std::size_t>(window.width) * 4 + resizer.overhang_bytes());
   for (int r = 0; r < resizer.rows(); ++r) jpeg.read_row(row.data());
   jpeg.close();
@@ -62,6 +66,7 @@ inline LoadParts time_load_parts(const ImageFolder& folder, std::size_t samples 
     const std::size_t i = k * folder.size() / wanted;
     Random random(0, 0, i);
     try {
+      folder.touch(i);
       std::span<const std::uint8_t> bytes;
       const auto load = [&] { bytes = read_file(folder.name(i), file); };
       const auto decode = [&] {
@@ -75,14 +80,14 @@ inline LoadParts time_load_parts(const ImageFolder& folder, std::size_t samples 
       const double whole_s = detail::seconds_of(whole);
       parts.read_s += read_s;
       parts.decode_s += decode_s;
-      parts.augment_s += std::max(0.0, whole_s - decode_s);
+      parts.augment_s += whole_s - decode_s;
       ++read;
     } catch (const Error&) {
       continue;
     }
   }
   const auto n = static_cast<double>(std::max<std::size_t>(read, 1));
-  return {parts.read_s / n, parts.decode_s / n, parts.augment_s / n};
+  return {parts.read_s / n, parts.decode_s / n, std::max(0.0, parts.augment_s) / n};
 }
 
 }  // namespace feedrate

@@ -61,7 +61,7 @@ class Pipeline {
   Round coupled(const Config& config, const RoundOptions& options) {
     const Trainee& trainee = trainee_for(config);
     start(config);
-    Round round = run_round(loader_, trainee.step, options);
+    Round round = run_round(loader_, trainee.step, within_epoch(config, options));
     advance(config, round);
     return round;
   }
@@ -70,7 +70,7 @@ class Pipeline {
   Round loader_alone(const Config& config, const RoundOptions& options) {
     start(config);
     Round round = run_round(
-        loader_, [](const Batch&) {}, options);
+        loader_, [](const Batch&) {}, within_epoch(config, options));
     advance(config, round);
     return round;
   }
@@ -78,16 +78,18 @@ class Pipeline {
   /// The step alone, on one batch that already lies in memory.
   Round device_alone(const Config& config, const RoundOptions& options) {
     const Trainee& trainee = trainee_for(config);
-    start(config);
+    start(config, 0);  // the first batch of an epoch is a whole one
     Replay replay(loader_.next());
     loader_.resize(0);
     return run_round(replay, trainee.step, options);
   }
 
-  /// Seconds that going on to the next epoch costs: the step interval there less the median one.
+  /// Seconds that going on to the next epoch costs: the step interval there less the median one;
+  /// -1 where an epoch is a single batch.
   double epoch_boundary_s(const Config& config) {
     const Trainee& trainee = trainee_for(config);
     const auto per_epoch = batches_per_epoch(config);
+    if (per_epoch < 2) return -1;
     const auto before = std::min<std::uint64_t>(per_epoch - 1, 4);
     start(config, per_epoch - 1 - before);
     std::vector<double> intervals;
@@ -100,7 +102,7 @@ class Pipeline {
       if (b > 0) (batch->index() == 0 ? at_boundary_s : intervals.emplace_back()) = now_s - last_s;
       last_s = now_s;
     }
-    return intervals.empty() ? 0 : std::max(0.0, at_boundary_s - median(intervals));
+    return std::max(0.0, at_boundary_s - median(intervals));
   }
 
   /// Bytes that a config needs for slots and step.
@@ -139,7 +141,15 @@ class Pipeline {
         .batches_per_epoch();
   }
 
-  /// Empties the ring and starts the config where no earlier round has been.
+  /// What a cold round has read is warm: it must not come round to it again.
+  RoundOptions within_epoch(const Config& config, RoundOptions options) const {
+    if (mode_ == CacheMode::warm) return options;
+    const auto least = static_cast<std::uint64_t>(options.min_batches);
+    options.max_batches = static_cast<int>(std::max(batches_per_epoch(config), least));
+    return options;
+  }
+
+  /// Empties the ring and starts the config where the last round ended.
   void start(const Config& config) {
     start(config, cursor_ / static_cast<std::uint64_t>(config.batch) + 1);
   }
@@ -167,7 +177,8 @@ class Pipeline {
            BatchLayout(workload_.source->layout(), static_cast<std::size_t>(config.batch)).bytes();
   }
 
-  /// Drops what the coming round may read: twice what the largest round so far has read.
+  /// Drops what the coming round may read: twice what the longest round so far has read, and in
+  /// the beginning a guess.
   void evict_from(const Config& config, std::uint64_t batch) {
     const auto batch_size = static_cast<std::uint64_t>(config.batch);
     const Order order(workload_.source->size(), batch_size, workload_.order);
@@ -206,8 +217,8 @@ class Pipeline {
   int largest_batch_;
   CacheMode mode_;
   std::map<TraineeKey, Trainee> trainees_;
-  std::uint64_t cursor_ = 0;     ///< samples read so far, counted across epochs
-  std::uint64_t most_read_ = 0;  ///< samples of the longest round
+  std::uint64_t cursor_ = 0;        ///< samples read so far, counted across epochs
+  std::uint64_t most_read_ = 4096;  ///< samples of the longest round
   Loader loader_;
 };
 

@@ -16,6 +16,7 @@ struct RoundOptions {
   double seconds = 0.5;                      ///< at least
   double max_seconds = 1e9;                  ///< a round that still trends ends here
   int min_batches = 3;                       ///< at least
+  int max_batches = 1 << 30;                 ///< at most
   const std::atomic<bool>* abort = nullptr;  ///< ends the round at the next batch when true
 };
 
@@ -87,6 +88,7 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
     ++round.batches;
     now_s = done_s;
     round.duration_s = now_s - start_s;
+    if (round.batches >= options.max_batches) break;
     if (round.batches < options.min_batches || round.duration_s < options.seconds) continue;
     if (round.duration_s >= options.max_seconds || detail::has_settled(round, feed.ready())) break;
   }

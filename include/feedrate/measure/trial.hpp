@@ -88,9 +88,10 @@ struct Trial {
     if (!ceilings || rounds.empty()) return std::nullopt;
     return samples_per_s().estimate / ceilings->device;
   }
-  /// Lowest ceiling over the coupled rate: what loader and step cost each other.
+  /// Lowest ceiling over the coupled rate: what loader and step cost each other. Empty without
+  /// workers, where they take turns.
   std::optional<double> interference() const {
-    if (!ceilings || rounds.empty()) return std::nullopt;
+    if (!ceilings || rounds.empty() || config.workers == 0) return std::nullopt;
     return ceilings->lowest() / samples_per_s().estimate;
   }
 };

@@ -25,12 +25,12 @@ struct WarmLimits {
 /// Reads samples, in the order of a Subset with the same seed, until a limit is met; returns how
 /// many. A source that lies on no storage is warm as it is.
 inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
+  if (!source.stored()) return source.size();
   const Permutation choice(source.size(), limits.seed, 0);
   const double end_s = SteadyClock{}.now_s() + limits.seconds;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     bytes += source.touch(choice(i));
-    if (bytes == 0) return source.size();
     const bool stopped = limits.stop && limits.stop->load(std::memory_order_relaxed);
     if (bytes >= limits.bytes || stopped || SteadyClock{}.now_s() >= end_s) return i + 1;
   }

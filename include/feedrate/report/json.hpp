@@ -103,7 +103,8 @@ inline Json recommendation_json(const Outcome& outcome) {
           {"config", to_json(outcome.recommended().config)},
           {"trial", outcome.choice().trial},
           {"tiers", tiers},
-          {"verified", outcome.verified ? to_json(*outcome.verified) : Json(nullptr)}};
+          {"verified", outcome.verified ? to_json(*outcome.verified) : Json(nullptr)},
+          {"verified_rounds", outcome.verified_rounds}};
 }
 
 inline Json diagnoses_json(const Outcome& outcome) {
@@ -119,9 +120,7 @@ inline Json diagnoses_json(const Outcome& outcome) {
 
 inline Json best_device_json(const DeviceCeiling& best) {
   if (best.samples_per_s <= 0) return nullptr;
-  return {{"config", to_json(best.config)},
-          {"samples_per_s", best.samples_per_s},
-          {"predicted", best.predicted}};
+  return {{"config", to_json(best.config)}, {"samples_per_s", best.samples_per_s}};
 }
 
 }  // namespace detail

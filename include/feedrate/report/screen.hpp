@@ -11,6 +11,7 @@
 #include "feedrate/report/card.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/words.hpp"
 
 namespace feedrate {
 
@@ -55,7 +56,9 @@ class Screen {
   }
 
   void why() {
-    if (outcome().diagnoses.empty()) {
+    if (!reference().ceilings) {
+      block("WHY", "The reference was not examined before the run ended.");
+    } else if (outcome().diagnoses.empty()) {
       block("WHY", "As it is, the device is well fed: it waits for data " +
                        format_percent(reference().waiting()) + " of the time.");
     }
@@ -84,26 +87,25 @@ class Screen {
 
   void table() {
     header();
-    row("as it is", reference(), std::nullopt);
+    row("as it is", reference(), {});
     const Config* before = &reference().config;
     for (const TierChoice& choice : outcome().tiers) {
       const Trial& trial = outcome().trials[choice.trial];
       if (trial.config == *before) continue;
-      row(tier_label(choice, *before), trial, choice.speedup.estimate);
+      row(tier_label(choice, *before, trial.config), trial, choice.speedup);
       before = &trial.config;
     }
     if (outcome().verified) verified(*outcome().verified);
   }
 
-  static std::string tier_label(const TierChoice& choice, const Config& before) {
+  /// "safe changes", or what the tier adds: "+ bf16", "+ batch 64".
+  static std::string tier_label(const TierChoice& choice, const Config& before,
+                                const Config& config) {
     if (choice.tier == Tier::safe) return "safe changes";
     std::string label;
-    for_each_axis([&](const auto& axis) {
-      if (axis.tier != choice.tier) return;
-      label += "+ " + std::string(axis.name);
-    });
-    static_cast<void>(before);
-    return label;
+    if (config.precision != before.precision) label += " " + value_text(config.precision);
+    if (config.batch != before.batch) label += " batch " + value_text(config.batch);
+    return "+" + (label.empty() ? " safe changes" : label);
   }
 
   bool wide() const noexcept { return options_.width >= 60; }
@@ -115,7 +117,8 @@ class Screen {
     text_ += line + "\n";
   }
 
-  void row(const std::string& label, const Trial& trial, std::optional<double> speedup) {
+  void row(const std::string& label, const Trial& trial, std::optional<Interval> speedup) {
+    if (trial.rounds.empty()) return;
     const Interval rate = trial.samples_per_s();
     const bool bounded = std::isfinite(rate.relative_error());
     const std::string error = bounded ? "±" + format_percent(rate.relative_error()) : "";
@@ -125,7 +128,8 @@ class Screen {
       line += " " + left_aligned(error, 6) + share(trial.fed()) + share(trial.busy()) +
               share(of_best(report_, trial), 8);
     }
-    if (speedup) line += "  " + bold(format_number(*speedup) + "x");
+    const bool known = speedup && std::isfinite(speedup->high);
+    if (known) line += "  " + bold(format_number(speedup->estimate) + "x");
     text_ += line + "\n";
   }
 
@@ -134,7 +138,8 @@ class Screen {
   }
 
   void verified(const Interval& speedup) {
-    block("", "re-run 5 times in turn: " + format_number(speedup.estimate) + "x (" +
+    block("", "re-run " + std::to_string(outcome().verified_rounds) +
+                  " times in turn: " + format_number(speedup.estimate) + "x (" +
                   format_number(speedup.low) + " to " + format_number(speedup.high) + ")");
   }
 
@@ -157,8 +162,8 @@ class Screen {
   void set() {
     const TierChoice& choice = outcome().choice();
     const Config& config = outcome().trials[choice.trial].config;
-    block("SET", bold(describe(config)));
-    block("", "(" + standing(choice) + ")");
+    block("SET", bold(config_text(config)));
+    block("", "(" + describe(choice) + ")");
     for (const Setting& setting : report_.settings) {
       block("", setting.framework + ": " + setting.text);
       if (setting.measured_with != "feedrate") block("", "(" + setting.measured_with + ")");
@@ -166,7 +171,7 @@ class Screen {
   }
 
   /// "workers 2, prefetch 4, precision fp32": the axes in which configs of this space differ.
-  std::string describe(const Config& config) const {
+  std::string config_text(const Config& config) const {
     std::string text;
     for_each_axis([&](const auto& axis) {
       const auto value = config.*axis.field;
@@ -175,25 +180,6 @@ class Screen {
       text += (text.empty() ? "" : ", ") + std::string(axis.name) + " " + value_text(value);
     });
     return text.empty() ? "nothing else: there was one config to try" : text;
-  }
-
-  static std::string value_text(int value) { return std::to_string(value); }
-  static std::string value_text(bool value) { return value ? "on" : "off"; }
-  static std::string value_text(Precision value) { return std::string(name_of(value)); }
-
-  std::string standing(const TierChoice& choice) const {
-    switch (choice.standing) {
-      case Standing::keep_current:
-        return "keep what frameworks do by default: nothing tried is faster";
-      case Standing::tied:
-        return "tied with " + std::to_string(choice.tie_set.size() - 1) +
-               " more as far as this machine resolves; this one is the cheapest";
-      case Standing::unresolved:
-        return "not resolved: another could be as fast; more --budget or a quieter machine tells";
-      case Standing::resolved:
-        break;
-    }
-    return "faster than all others tried";
   }
 
   void not_applicable() {

@@ -22,7 +22,7 @@ inline Setting feedrate_setting(const Config& config) {
 /// num_workers is named.
 inline Setting torch_setting(const Config& config) {
   std::string text = "DataLoader(dataset, batch_size=" + std::to_string(config.batch) +
-                     ", pin_memory=" + (config.pinned ? "True" : "False") + ", num_workers=...)";
+                     (config.pinned ? ", pin_memory=True" : "") + ", num_workers=...)";
   if (config.precision == Precision::bf16 || config.precision == Precision::fp16) {
     const bool bf16 = config.precision == Precision::bf16;
     text += "; with torch.autocast(device, dtype=torch." +

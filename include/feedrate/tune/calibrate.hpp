@@ -59,8 +59,24 @@ inline void calibrate_device(Sweep& sweep, const Config& config) {
   if (round) bounds.set_device(config, PartRate::of(*round));
 }
 
-inline void calibrate_loader(Sweep& sweep, const Config& config) {
-  if (sweep.bounds().loader(config)) return;
+/// The config of so many workers with the most batches ahead, and the smallest batch with which
+/// they hold four samples for each worker: fewer would bound the loader by its ring.
+inline Config roomiest(const Sweep& sweep, Config config) {
+  for (const Trial& trial : sweep.outcome().trials) {
+    if (trial.config.workers != config.workers) continue;
+    config.prefetch = std::max(config.prefetch, trial.config.prefetch);
+  }
+  int largest = config.batch;
+  for (const Trial& trial : sweep.outcome().trials) largest = std::max(largest, trial.config.batch);
+  while (config.batch < largest && config.batch * (config.prefetch + 1) < 4 * config.workers) {
+    config.batch = std::min(2 * config.batch, largest);
+  }
+  return config;
+}
+
+inline void calibrate_loader(Sweep& sweep, const Config& wanted) {
+  if (sweep.bounds().loader(wanted)) return;
+  const Config config = roomiest(sweep, wanted);
   const auto round = sweep.try_part(config, "calibrate", [&] {
     return sweep.pipeline().loader_alone(config, part_options(sweep));
   });
@@ -92,8 +108,8 @@ inline DeviceCeiling best_device(const Sweep& sweep, const Bounds& bounds) {
   DeviceCeiling best;
   for (const Trial& trial : sweep.outcome().trials) {
     const auto rate = bounds.device(trial.config);
-    if (rate && rate->samples_per_s > best.samples_per_s) {
-      best = {trial.config, rate->samples_per_s, rate->predicted};
+    if (rate && !rate->predicted && rate->samples_per_s > best.samples_per_s) {
+      best = {trial.config, rate->samples_per_s};
     }
   }
   return best;

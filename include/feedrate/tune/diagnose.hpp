@@ -35,9 +35,10 @@ inline std::string workers(const Config& config) {
 /// time per sample beyond the device's own.
 ///
 /// Without workers the gap is the caller's loading. With workers it is what the lowest ceiling
-/// costs; below that ceiling lies interference, which is named when it exceeds 10 %.
-inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference,
-                                                          const Trial& recommended) {
+/// costs; below that ceiling lies interference, which is named when it exceeds 10 %, but stays
+/// unexplained. `safe` is what changing nothing but the feeding would give, and its measured gain.
+inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference, const Trial& safe,
+                                                          const Interval& gain) {
   if (!reference.ceilings || reference.rounds.empty()) return {{}, 0};
   const Ceilings& ceilings = *reference.ceilings;
   const double rate = reference.samples_per_s().estimate;
@@ -56,9 +57,9 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference
     main.cause = "no_overlap";
     main.evidence = "The step waits " + detail::percent(reference.waiting()) +
                     " of the time while the caller loads: 0 workers.";
-    main.remedy = recommended.config.workers > 0
-                      ? "Load in " + detail::workers(recommended.config) + " beside the step."
-                      : "No number of workers tried was faster here.";
+    main.remedy = safe.config.workers > 0
+                      ? "Load in " + detail::workers(safe.config) + " beside the step."
+                      : "No number of workers was shown to be faster here.";
   } else if (shares_cores) {
     main.cause = "shared_cores";
     main.evidence = "Loader and step want the same cores, which are enough for " +
@@ -68,13 +69,11 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference
     main.cause = "data_starvation";
     main.evidence = "The loader alone reaches " + detail::rate(ceilings.loader) +
                     ", the device alone " + detail::rate(ceilings.device) + ".";
-    main.remedy = recommended.config.workers > reference.config.workers
-                      ? "Load in " + detail::workers(recommended.config) + "."
+    main.remedy = safe.config.workers > reference.config.workers
+                      ? "Load in " + detail::workers(safe.config) + "."
                       : "Make samples cheaper to load.";
   }
-  if (!recommended.rounds.empty() && recommended.config != reference.config) {
-    main.gain = recommended.samples_per_s().estimate / rate;
-  }
+  if (safe.config != reference.config) main.gain = gain.estimate;
   causes.push_back(main);
   const double interference = serial ? 1 : ceilings.lowest() / rate;
   if (interference > 1.1) {
@@ -84,8 +83,7 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference
                       "Loader and step slow each other down: try fewer workers or step threads.",
                       std::nullopt});
   }
-  const double left = interference > 1.1 ? 0 : 1 - share;
-  return {causes, left};
+  return {causes, 1 - share};
 }
 
 }  // namespace feedrate

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "feedrate/tune/race.hpp"
@@ -21,18 +24,20 @@ class Judge {
       : sweep_(sweep), race_(finalists(), sweep.outcome().reference, sweep.options().seed) {}
 
   /// Runs passes until every tier is settled, the last look is done, or `share` of the budget is
-  /// used. Looks at the data after 6, 12 and 24 passes; drops the far slower after 2 already.
-  void run(double share) {
+  /// used; returns which. Looks at the data after 6, 12 and 24 passes; drops the far slower after
+  /// 2 already.
+  std::string run(double share) {
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
-      if (sweep_.stopped()) return;
+      if (sweep_.stopped()) return "interrupted";
       race_.notify(sweep_.run(*index, "race"));
       if (!race_.at_pass_end()) continue;
       if (race_.passes() == 2) drop_far_slower();
-      if (race_.at_look() && drop_slower()) return;
+      if (race_.at_look() && drop_slower()) return "settled";
       const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
-      if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return;
+      if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return "budget";
     }
+    return "last look";
   }
 
   /// Writes pairs, noise and the choice of each tier into the outcome.
@@ -124,26 +129,34 @@ class Judge {
   /// The cheapest of those that can't be told from the leader of a tier.
   std::optional<TierChoice> choose(Tier tier) {
     const Trials trials = in_race(tier);
-    if (trials.empty()) return std::nullopt;
+    if (trials.empty()) return unraced(tier);
     const std::size_t leader = trials.front();
-    TierChoice choice{tier, Standing::resolved, leader, {1, 1, 1}, {}};
-    bool unresolved = false;
+    TierChoice choice{tier, Standing::resolved, leader, {}, {}};
     for (const std::size_t trial : trials) {
       if (trial == leader || is_tied(trial, leader)) {
         choice.tie_set.push_back(trial);
-      } else if (might_be_faster(trial, leader)) {
-        unresolved = true;
+      } else if (race_.compare(trial, leader).verdict != Verdict::slower) {
+        choice.standing = Standing::unresolved;
       }
-      if (trial != leader) sweep_.outcome().pairs.push_back(race_.compare(trial, leader));
+      if (trial != leader) remember(race_.compare(trial, leader));
     }
     std::sort(choice.tie_set.begin(), choice.tie_set.end(), [&](std::size_t a, std::size_t b) {
       return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
     });
-    choice.trial = choice.tie_set.front();
-    if (choice.tie_set.size() > 1) choice.standing = Standing::tied;
-    if (unresolved) choice.standing = Standing::unresolved;
+    if (choice.tie_set.size() > 1 && choice.standing == Standing::resolved) {
+      choice.standing = Standing::tied;
+    }
     settle_against_reference(choice, leader);
     return choice;
+  }
+
+  /// The best of the scan, where no race took place: nothing is proven.
+  std::optional<TierChoice> unraced(Tier tier) const {
+    const Trials trials = scored(tier);
+    if (trials.empty()) return std::nullopt;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return TierChoice{
+        tier, Standing::unresolved, trials.front(), {1, 0, infinity}, {trials.front()}};
   }
 
   /// Tied: within 1 % of the leader, or within one standard error of it where this machine
@@ -158,10 +171,27 @@ class Judge {
     return pair.log_ratio.estimate > -std::max(std::log1p(0.01), standard_error);
   }
 
-  /// Whether a trial could still be more than 1 % faster than the leader.
-  bool might_be_faster(std::size_t trial, std::size_t leader) const {
-    const Pair pair = race_.compare(trial, leader);
-    return pair.verdict != Verdict::slower && pair.log_ratio.high > std::log1p(0.01);
+  /// Takes the cheapest of the tie set that is shown to be faster than the reference. What is not
+  /// is no reason to change anything: then the reference stays, and the standing says whether a
+  /// gain of 5 % could have been overlooked.
+  void settle_against_reference(TierChoice& choice, std::size_t leader) {
+    const std::size_t reference = sweep_.outcome().reference;
+    const auto found = std::find_if(choice.tie_set.begin(), choice.tie_set.end(), [&](auto trial) {
+      return trial != reference && race_.log_speedup(trial, reference).low > 0;
+    });
+    const bool tied =
+        std::find(choice.tie_set.begin(), choice.tie_set.end(), reference) != choice.tie_set.end();
+    if (found == choice.tie_set.end() || tied) {
+      const bool known = leader == reference || !might_gain(leader, reference);
+      choice.trial = reference;
+      choice.speedup = {1, 1, 1};
+      choice.standing = known ? Standing::keep_current : Standing::unresolved;
+      return;
+    }
+    choice.trial = *found;
+    const Interval log = race_.log_speedup(choice.trial, reference);
+    choice.speedup = {std::exp(log.estimate), std::exp(log.low), std::exp(log.high)};
+    remember(race_.compare(choice.trial, reference));
   }
 
   /// Whether the leader could still gain 5 % over the reference.
@@ -170,20 +200,11 @@ class Judge {
     return pair.verdict != Verdict::same && pair.log_ratio.high > std::log(1.05);
   }
 
-  /// What is not faster than the reference is no reason to change anything.
-  void settle_against_reference(TierChoice& choice, std::size_t leader) {
-    const std::size_t reference = sweep_.outcome().reference;
-    const bool reference_ties =
-        std::find(choice.tie_set.begin(), choice.tie_set.end(), reference) != choice.tie_set.end();
-    if (choice.trial == reference || reference_ties) {
-      const bool known = leader == reference || !might_gain(leader, reference);
-      choice.trial = reference;
-      choice.standing = known ? Standing::keep_current : Standing::unresolved;
-      return;
+  /// Tiers share pairs; the report holds each once.
+  void remember(const Pair& pair) {
+    for (const Pair& known : sweep_.outcome().pairs) {
+      if (known.a == pair.a && known.b == pair.b) return;
     }
-    const Pair pair = race_.compare(choice.trial, reference);
-    choice.speedup = {std::exp(pair.log_ratio.estimate), std::exp(pair.log_ratio.low),
-                      std::exp(pair.log_ratio.high)};
     sweep_.outcome().pairs.push_back(pair);
   }
 

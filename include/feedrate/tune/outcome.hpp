@@ -35,7 +35,7 @@ struct TierChoice {
   Tier tier = Tier::safe;
   Standing standing = Standing::unresolved;
   std::size_t trial = 0;
-  Interval speedup{1, 1, 1};         ///< against the reference, from paired rounds, 95 %
+  Interval speedup{1, 1, 1};         ///< of the rate, against the reference; paired rounds, 95 %
   std::vector<std::size_t> tie_set;  ///< trials, cheapest first; the choice is one of them
 };
 
@@ -43,7 +43,6 @@ struct TierChoice {
 struct DeviceCeiling {
   Config config;
   double samples_per_s = 0;
-  bool predicted = false;  ///< from a smaller batch: too slow for the budget
 };
 
 /// A cause of lost throughput.
@@ -64,13 +63,13 @@ struct Outcome {
   std::vector<Pair> pairs;           ///< of the race
   double noise = 0;                  ///< standard deviation of one paired log-ratio
   int passes = 0;                    ///< of the race
-  std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run 5 times
+  std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run in turn
+  int verified_rounds = 0;           ///< how often it was re-run: 5, or less where time was short
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone
   std::vector<Diagnosis> diagnoses;
   double unexplained_share = 0;
   std::string stopped_because;
   bool interrupted = false;
-  double wall_s = 0;
 
   const TierChoice& choice() const { return tiers.back(); }
   const Trial& recommended() const { return trials[choice().trial]; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,13 @@
 #include "feedrate/tune/space.hpp"
 
 namespace feedrate {
+
+/// What one round says: the objective decides, and the rate is what a speed-up is made of. Both
+/// are logarithms, and the same where the objective is a rate.
+struct Score {
+  double objective = 0;
+  double rate = 0;
+};
 
 /// What is known of one pair at the end of a race.
 struct Pair {
@@ -45,9 +53,8 @@ class Race {
     return runners_[queue_.back()].trial;
   }
 
-  /// The score (a log-rate) of the trial that was proposed last; empty when it failed, which ends
-  /// its race.
-  void notify(std::optional<double> score) {
+  /// The score of the trial that was proposed last; empty when it failed, which ends its race.
+  void notify(std::optional<Score> score) {
     Runner& runner = runners_[queue_.back()];
     queue_.pop_back();
     if (score) runner.scores.push_back(*score);
@@ -61,27 +68,25 @@ class Race {
                        [&](const Runner& runner) { return runner.trial == trial; });
   }
   bool is_in(std::size_t trial) const { return find(trial).in; }
-  /// Runners that are still in, the one that stays included.
-  std::size_t size() const {
-    return static_cast<std::size_t>(
-        std::count_if(runners_.begin(), runners_.end(), [](const Runner& r) { return r.in; }));
-  }
-
   /// Takes a trial out of the race; between passes only.
   void drop(std::size_t trial) {
     if (trial != stays_) find(trial).in = false;
   }
 
-  /// A against B over the passes that both ran.
-  Pair compare(std::size_t a, std::size_t b) const {
-    const std::vector<double> ratios = log_ratios(a, b);
-    Pair pair{a, b, {}, verdict_on(ratios, {.rivals = rivals_}), static_cast<int>(ratios.size())};
-    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, 0.05);
-    return pair;
+  /// A against B by the objective, over the passes that both ran.
+  Pair compare(std::size_t a, std::size_t b) const { return compare(a, b, &Score::objective); }
+
+  /// The log-ratio of their rates, with its 95 % interval: unbounded below two common passes.
+  Interval log_speedup(std::size_t a, std::size_t b) const {
+    return compare(a, b, &Score::rate).log_ratio;
   }
 
   /// Mean score of a trial; only of one that has run.
-  double score(std::size_t trial) const { return mean(find(trial).scores); }
+  double score(std::size_t trial) const {
+    double sum = 0;
+    for (const Score& score : find(trial).scores) sum += score.objective;
+    return sum / static_cast<double>(find(trial).scores.size());
+  }
   bool has_run(std::size_t trial) const { return !find(trial).scores.empty(); }
 
   bool at_pass_end() const noexcept { return queue_.empty(); }
@@ -94,7 +99,7 @@ class Race {
   struct Runner {
     std::size_t trial;
     bool in;
-    std::vector<double> scores;  ///< one per pass
+    std::vector<Score> scores;  ///< one per pass
   };
 
   const Runner& find(std::size_t trial) const {
@@ -103,11 +108,24 @@ class Race {
   }
   Runner& find(std::size_t trial) { return const_cast<Runner&>(std::as_const(*this).find(trial)); }
 
-  std::vector<double> log_ratios(std::size_t a, std::size_t b) const {
+  Pair compare(std::size_t a, std::size_t b, double Score::*what) const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const std::vector<double> ratios = log_ratios(a, b, what);
+    Pair pair{a,
+              b,
+              {0, -infinity, infinity},
+              verdict_on(ratios, {.rivals = rivals_}),
+              static_cast<int>(ratios.size())};
+    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, 0.05);
+    return pair;
+  }
+
+  std::vector<double> log_ratios(std::size_t a, std::size_t b, double Score::*what) const {
     const auto& scores_a = find(a).scores;
     const auto& scores_b = find(b).scores;
     std::vector<double> ratios(std::min(scores_a.size(), scores_b.size()));
-    for (std::size_t i = 0; i < ratios.size(); ++i) ratios[i] = scores_a[i] - scores_b[i];
+    for (std::size_t i = 0; i < ratios.size(); ++i)
+      ratios[i] = scores_a[i].*what - scores_b[i].*what;
     return ratios;
   }
 

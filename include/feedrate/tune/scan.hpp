@@ -32,12 +32,13 @@ inline std::vector<std::size_t> by_promise(const Sweep& sweep) {
 }
 
 /// A config is hopeless when its bound, with 10 % for the noise of its parts, lies below what
-/// another config of its tier has reached. Only rates have bounds.
-inline bool is_hopeless(const Sweep& sweep, const Trial& trial) {
+/// another config of its tier has reached. Only rates have bounds, and only measured parts count.
+inline bool is_hopeless(Sweep& sweep, const Trial& trial) {
   const auto tier = sweep.tier_of(trial.config);
   const auto leader = tier ? sweep.best(*tier) : std::nullopt;
   if (!leader || trial.predicted_samples_per_s == 0) return false;
   if (sweep.options().objective == Objective::busy) return false;
+  if (sweep.bounds().device(trial.config)->predicted) return false;
   const double reached = sweep.outcome().trials[*leader].samples_per_s().estimate;
   return 1.1 * trial.predicted_samples_per_s < reached;
 }
@@ -78,7 +79,7 @@ inline void grow_workers(Sweep& sweep, Tier tier, double share) {
     const std::size_t added = sweep.add(more);
     if (!sweep.trial(added).rounds.empty()) return;
     const auto score = sweep.run(added, "scan");
-    if (!score || *score < *sweep.score(*leader) + gain) return;
+    if (!score || score->objective < *sweep.score(*leader) + gain) return;
   }
 }
 

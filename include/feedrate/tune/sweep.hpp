@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 3> objective_names = {"utilization
 
 /// What a sweep is doing now.
 struct Progress {
-  std::string_view phase;  ///< calibrate, scan, race, verify
+  std::string_view phase;  ///< calibrate, scan, race, ceilings, verify
   const Config* config = nullptr;
   const Round* round = nullptr;  ///< the round that just ended, if one did
   std::string failure;           ///< why it did not end well
@@ -100,7 +100,7 @@ class Sweep {
   double longest_round_s() const noexcept { return options_.budget_s / 10; }
 
   /// Runs one coupled round of a trial; its score, or empty when it failed.
-  std::optional<double> run(std::size_t index, std::string_view phase) {
+  std::optional<Score> run(std::size_t index, std::string_view phase) {
     Trial& trial = outcome_.trials[index];
     announce(phase, trial.config, nullptr, {});
     try {
@@ -132,17 +132,18 @@ class Sweep {
     }
   }
 
-  /// What the objective says of a round, as a logarithm.
-  double score(const Round& round) const noexcept {
+  /// What a round says.
+  Score score(const Round& round) const noexcept {
+    const double rate = std::log(round.samples_per_s());
     const bool busy = options_.objective == Objective::busy;
-    return std::log(std::max(busy ? round.busy() : round.samples_per_s(), 1e-300));
+    return {busy ? std::log(std::max(round.busy(), 1e-300)) : rate, rate};
   }
 
   /// Mean score of a trial; empty before its first round.
   std::optional<double> score(std::size_t index) const {
     const Trial& trial = outcome_.trials[index];
     if (trial.rounds.empty() || trial.status != TrialStatus::measured) return std::nullopt;
-    return trial.mean_of([this](const Round& round) { return score(round); });
+    return trial.mean_of([this](const Round& round) { return score(round).objective; });
   }
 
   /// The narrowest allowed tier that a config lies in; empty when it lies in none.
@@ -169,7 +170,7 @@ class Sweep {
     round.start_s = elapsed_s() - round.duration_s;
   }
 
-  std::optional<double> fail(Trial& trial, std::string_view phase, const std::exception& error) {
+  std::optional<Score> fail(Trial& trial, std::string_view phase, const std::exception& error) {
     trial.status = TrialStatus::failed;
     trial.reason = error.what();
     announce(phase, trial.config, nullptr, trial.reason);

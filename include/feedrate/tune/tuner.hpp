@@ -2,9 +2,11 @@
 // The tuner: calibrate, scan, race, verify, explain.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,9 +20,10 @@
 namespace feedrate {
 namespace detail {
 
-/// Shares of the budget at which the race and the verification must be over.
-inline constexpr double race_share = 0.8;
-inline constexpr double verify_share = 1.0;
+/// Shares of the budget at which the race ends and beyond which nothing more is verified: a little
+/// more than all of it, so that a slow reference costs repeats before it costs the verification.
+inline constexpr double race_share = 0.75;
+inline constexpr double verify_share = 1.2;
 
 inline void refuse_nonsense(const TuneOptions& options) {
   if (!(options.budget_s > 0)) {
@@ -31,19 +34,31 @@ inline void refuse_nonsense(const TuneOptions& options) {
   }
 }
 
+/// One more pair of rounds of the recommended config and the reference; the log-ratio of their
+/// rates. They take turns in going first, so that a steady drift cancels.
+inline std::optional<double> verify_once(Sweep& sweep, bool reference_first) {
+  const std::size_t ours = sweep.outcome().choice().trial;
+  const std::size_t theirs = sweep.outcome().reference;
+  const auto first = sweep.run(reference_first ? theirs : ours, "verify");
+  const auto second = sweep.run(reference_first ? ours : theirs, "verify");
+  if (!first || !second) return std::nullopt;
+  return reference_first ? second->rate - first->rate : first->rate - second->rate;
+}
+
 /// Runs the recommended config against the reference five times more, in turn.
 inline void verify(Sweep& sweep) {
   constexpr int repeats = 5;
   Outcome& outcome = sweep.outcome();
   if (outcome.tiers.empty() || outcome.choice().trial == outcome.reference) return;
   std::vector<double> ratios;
-  for (int i = 0; i < repeats && !sweep.stopped(); ++i) {
-    const auto ours = sweep.run(outcome.choice().trial, "verify");
-    const auto theirs = sweep.run(outcome.reference, "verify");
-    if (!ours || !theirs) return;
-    ratios.push_back(std::exp(*ours - *theirs));
+  while (std::ssize(ratios) < repeats && !sweep.stopped() && !sweep.is_past(verify_share)) {
+    const auto ratio = verify_once(sweep, std::ssize(ratios) % 2 == 1);
+    if (!ratio) return;
+    ratios.push_back(std::exp(*ratio));
   }
-  if (ratios.size() == repeats) outcome.verified = geometric_interval(ratios, 0.05);
+  if (ratios.size() < 2) return;
+  outcome.verified = geometric_interval(ratios, 0.05);
+  outcome.verified_rounds = static_cast<int>(ratios.size());
 }
 
 /// Measures the ceilings of one trial afresh.
@@ -62,48 +77,65 @@ inline void measure_ceilings(Sweep& sweep, std::size_t index) {
   trial.ceilings = {loads.samples_per_s, {}, steps.samples_per_s, {}};
   if (config.workers > 0) trial.ceilings->cores = sweep.bounds().shared_cores(loads, steps);
   if (steps.samples_per_s > sweep.outcome().best_device.samples_per_s) {
-    sweep.outcome().best_device = {config, steps.samples_per_s, false};
+    sweep.outcome().best_device = {config, steps.samples_per_s};
   }
 }
 
-/// What is reported of the reference and the recommended config beyond their rates.
+/// The fastest step of the calibration, measured once more: the luck by which it won is left out.
+inline void freeze_best_device(Sweep& sweep) {
+  const Config config = best_device(sweep, sweep.bounds()).config;
+  const auto round = sweep.try_part(config, "ceilings", [&] {
+    return sweep.pipeline().device_alone(config, sweep.round_options());
+  });
+  if (round) sweep.outcome().best_device = {config, round->samples_per_s()};
+}
+
+/// What is reported of a trial beyond its rate. That one part of it fails is no reason to lose
+/// what is known.
+inline void look_at(Sweep& sweep, std::size_t index) {
+  measure_ceilings(sweep, index);
+  Trial& trial = sweep.trial(index);
+  try {
+    trial.memory_bytes = sweep.pipeline().memory_bytes(trial.config);
+    if (sweep.is_past(1)) return;
+    trial.epoch_boundary_s = sweep.pipeline().epoch_boundary_s(trial.config);
+  } catch (const std::exception& error) {
+    trial.reason = std::string("its epoch boundary was not measured: ") + error.what();
+  }
+}
+
 inline void look_closer(Sweep& sweep) {
   Outcome& outcome = sweep.outcome();
-  outcome.best_device = best_device(sweep, sweep.bounds());
   std::vector<std::size_t> trials = {outcome.reference};
   for (const TierChoice& choice : outcome.tiers) {
     if (std::find(trials.begin(), trials.end(), choice.trial) == trials.end()) {
       trials.push_back(choice.trial);
     }
   }
+  if (!sweep.stopped()) freeze_best_device(sweep);
   for (const std::size_t trial : trials) {
-    if (sweep.stopped() || sweep.trial(trial).rounds.empty()) return;
-    measure_ceilings(sweep, trial);
-    sweep.trial(trial).epoch_boundary_s =
-        sweep.pipeline().epoch_boundary_s(sweep.trial(trial).config);
-    sweep.trial(trial).memory_bytes = sweep.pipeline().memory_bytes(sweep.trial(trial).config);
+    if (!sweep.stopped() && !sweep.trial(trial).rounds.empty()) look_at(sweep, trial);
   }
 }
 
 inline void explain(Sweep& sweep) {
   Outcome& outcome = sweep.outcome();
   if (outcome.tiers.empty()) return;
+  const TierChoice& safe = outcome.tiers.front();
   std::tie(outcome.diagnoses, outcome.unexplained_share) =
-      diagnose(outcome.trials[outcome.reference], outcome.recommended());
+      diagnose(outcome.trials[outcome.reference], outcome.trials[safe.trial], safe.speedup);
 }
 
-inline std::string why_stopped(const Sweep& sweep) {
-  if (sweep.stopped()) return "interrupted";
-  return sweep.is_past(race_share) ? "budget" : "settled";
-}
-
-inline void refuse_all_failed(const Outcome& outcome) {
+/// What is known is saved first: the reasons are in it.
+inline void refuse_all_failed(Sweep& sweep) {
+  const Outcome& outcome = sweep.outcome();
   std::string first;
   for (const Trial& trial : outcome.trials) {
     if (!trial.rounds.empty()) return;
     if (first.empty()) first = trial.reason;
   }
   if (outcome.interrupted) return;
+  if (sweep.options().save) sweep.options().save(outcome);
   throw Error(Fault::trials, "Every trial failed; the first because: " + first);
 }
 
@@ -119,15 +151,13 @@ inline Outcome tune(Pipeline& pipeline, const TuneOptions& options) {
   calibrate(sweep);
   scan(sweep);
   Judge judge(sweep);
-  judge.run(detail::race_share);
+  sweep.outcome().stopped_because = judge.run(detail::race_share);
   judge.conclude();
-  sweep.outcome().stopped_because = detail::why_stopped(sweep);
   detail::look_closer(sweep);
   detail::verify(sweep);
   detail::explain(sweep);
   sweep.outcome().interrupted = sweep.stopped();
-  sweep.outcome().wall_s = sweep.elapsed_s();
-  detail::refuse_all_failed(sweep.outcome());
+  detail::refuse_all_failed(sweep);
   return std::move(sweep.outcome());
 }
 
