@@ -54,13 +54,6 @@ Objective parse_objective(const std::string& text) {
   return static_cast<Objective>(names.front());
 }
 
-return std::to_string(value);
-}
-return value ? "on" : "off";
-}
-return std::string(name_of(value));
-}
-
 /// Takes out the values that `fits` refuses and says so; at least one must be left.
 template <class T, class Fits>
 void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>& values,
