@@ -14,6 +14,24 @@ namespace {
 const std::map<std::string, ColorWish> color_words = {
     {"auto", ColorWish::automatic}, {"always", ColorWish::always}, {"never", ColorWish::never}};
 
+/// Options that stand together in the help.
+class Group {
+ public:
+  Group(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
+
+  template <class T>
+  CLI::Option* option(const char* flag, T& field, const char* type, const char* help) const {
+    return app_.add_option(flag, field, help)->group(name_)->type_name(type);
+  }
+  void flag(const char* flag, bool& field, const char* help) const {
+    app_.add_flag(flag, field, help)->group(name_);
+  }
+
+ private:
+  CLI::App& app_;
+  std::string name_;
+};
+
 void add_color(CLI::App& app, ColorWish& color) {
   app.add_option("--color", color,
                  "Colours: auto (the default) uses them on a terminal unless NO_COLOR is set; "
@@ -23,115 +41,77 @@ void add_color(CLI::App& app, ColorWish& color) {
 }
 
 void add_data(CLI::App& app, SweepOptions& options) {
-  const std::string group = "Data and workload";
-  app.add_option("--data", options.data,
-                 "Tune on your own data: a folder of class folders of JPEG files, or a .npy file "
-                 "of samples.")
-      ->group(group)
-      ->type_name("PATH");
-  app.add_option("--labels", options.labels,
-                 "The labels of a .npy file of samples: another .npy file, as long. The default "
-                 "is class 0 for all.")
-      ->group(group)
-      ->type_name("FILE");
-  app.add_option("--workload", options.workload,
-                 "A built-in workload, by default images; 'autotune workloads' lists them.")
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--sample-cost", options.sample_cost,
-                 "What loading one sample of the workload tabular costs beyond copying it, by "
-                 "default 100us.")
-      ->group(group)
-      ->type_name("TIME");
-  app.add_option("--cost", options.cost,
-                 "Whether that cost is spent computing (cpu, the default) or waiting (latency).")
-      ->group(group)
-      ->check(CLI::IsMember({"cpu", "latency"}).description(""))
-      ->type_name("KIND");
-  app.add_option("--cache", options.cache,
-                 "Measure with the samples in the page cache (warm, the default), or dropped from "
-                 "it before each round (cold).")
-      ->group(group)
-      ->check(CLI::IsMember({"warm", "cold"}).description(""))
-      ->type_name("MODE");
-  app.add_option("--max-skips", options.max_skips,
-                 "How many unreadable samples may be skipped, by default 0: the first one ends "
-                 "its trial.")
-      ->group(group)
-      ->type_name("N");
-  app.add_flag("--dct-scaling", options.dct_scaling,
-               "Let the JPEG decoder shrink large pictures: faster, with pixels that differ by "
-               "some levels. Off by default.")
-      ->group(group);
+  const Group group(app, "Data and workload");
+  group.option("--data", options.data, "PATH",
+               "Tune on your own data: a folder of class folders of JPEG files, or a .npy file "
+               "of samples.");
+  group.option("--labels", options.labels, "FILE",
+               "The labels of a .npy file of samples: another .npy file, as long. The default "
+               "is class 0 for all.");
+  group.option("--workload", options.workload, "NAME",
+               "A built-in workload, by default images; 'autotune workloads' lists them.");
+  group.option("--sample-cost", options.sample_cost, "TIME",
+               "What loading one sample of the workload tabular costs beyond copying it, by "
+               "default 100us.");
+  group
+      .option("--cost", options.cost, "KIND",
+              "Whether that cost is spent computing (cpu, the default) or waiting (latency).")
+      ->check(CLI::IsMember({"cpu", "latency"}).description(""));
+  group
+      .option("--cache", options.cache, "MODE",
+              "Measure with the samples in the page cache (warm, the default), or dropped from "
+              "it before each round (cold).")
+      ->check(CLI::IsMember({"warm", "cold"}).description(""));
+  group.option("--max-skips", options.max_skips, "N",
+               "How many unreadable samples may be skipped, by default 0: the first one ends "
+               "its trial.");
+  group.flag("--dct-scaling", options.dct_scaling,
+             "Let the JPEG decoder shrink large pictures: faster, with pixels that differ by "
+             "some levels. Off by default.");
 }
 
 void add_axes(CLI::App& app, SweepOptions& options) {
-  const std::string group = "Axes (a list such as 1,2,4 or a range such as 16:1024:x2)";
-  app.add_option("--workers", options.workers,
-                 "Threads that load; 0 loads in the training loop. The default doubles up to the "
-                 "CPUs, and goes on while it gains.")
-      ->group(group)
-      ->type_name("LIST");
-  app.add_option("--batch", options.batch, "Samples per step. The default depends on the workload.")
-      ->group(group)
-      ->type_name("LIST");
-  app.add_option("--prefetch", options.prefetch,
-                 "Batches kept ready ahead of the step, by default 1,4.")
-      ->group(group)
-      ->type_name("LIST");
-  app.add_option("--pinned", options.pinned,
-                 "Batches in page-locked memory: on, off or on,off. On the cpu device only off, "
-                 "the default, applies.")
-      ->group(group)
-      ->type_name("LIST");
-  app.add_option("--precision", options.precision,
-                 "Number formats of the step: fp32, tf32, fp16, bf16. The default on the cpu "
-                 "device is fp32,bf16.")
-      ->group(group)
-      ->type_name("LIST");
-  app.add_option("--step-threads", options.step_threads,
-                 "Threads of the step on the cpu device, by default half of the CPUs and all.")
-      ->group(group)
-      ->type_name("LIST");
+  const Group group(app, "Axes (a list such as 1,2,4 or a range such as 16:1024:x2)");
+  group.option("--workers", options.workers, "LIST",
+               "Threads that load; 0 loads in the training loop. The default doubles up to the "
+               "CPUs, and goes on while it gains.");
+  group.option("--batch", options.batch, "LIST",
+               "Samples per step. The default depends on the workload.");
+  group.option("--prefetch", options.prefetch, "LIST",
+               "Batches kept ready ahead of the step, by default 1,4.");
+  group.option("--pinned", options.pinned, "LIST",
+               "Batches in page-locked memory: on, off or on,off. On the cpu device only off, "
+               "the default, applies.");
+  group.option("--precision", options.precision, "LIST",
+               "Number formats of the step: fp32, tf32, fp16, bf16. The default on the cpu "
+               "device is fp32,bf16.");
+  group.option("--step-threads", options.step_threads, "LIST",
+               "Threads of the step on the cpu device, by default half of the CPUs and all.");
 }
 
 void add_search(CLI::App& app, SweepOptions& options) {
-  const std::string group = "Search";
-  app.add_option("--budget", options.budget, "How long to tune, by default 60s.")
-      ->group(group)
-      ->take_last()
-      ->type_name("TIME");
-  app.add_option("--device", options.device, "The device that trains, by default cpu.")
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--objective", options.objective,
-                 "What to maximise: utilization (the default), throughput or busy.")
-      ->group(group)
-      ->type_name("NAME");
-  app.add_option("--allow", options.allow,
-                 "What may change: safe (nothing in the mathematics), numerics (rounding), "
-                 "training (convergence). The default is safe,numerics,training.")
-      ->group(group)
-      ->type_name("TIERS");
-  app.add_option("--seed", options.seed,
-                 "The seed of order, augmentation and search, by default 0.")
-      ->group(group)
-      ->type_name("N");
+  const Group group(app, "Search");
+  group.option("--budget", options.budget, "TIME", "How long to tune, by default 60s.")
+      ->take_last();
+  group.option("--device", options.device, "NAME", "The device that trains, by default cpu.");
+  group.option("--objective", options.objective, "NAME",
+               "What to maximise: utilization (the default), throughput or busy.");
+  group.option("--allow", options.allow, "TIERS",
+               "What may change: safe (nothing in the mathematics), numerics (rounding), "
+               "training (convergence). The default is safe,numerics,training.");
+  group.option("--seed", options.seed, "N",
+               "The seed of order, augmentation and search, by default 0.");
 }
 
 void add_output(CLI::App& app, SweepOptions& options) {
-  const std::string group = "Output";
-  app.add_option("--output", options.output,
-                 "Where the JSON report goes, - for standard output. The default is "
-                 "feedrate-WORKLOAD.json in this folder.")
-      ->group(group)
-      ->type_name("FILE");
-  app.add_flag("--json", options.json, "Print the report as JSON instead of the screen.")
-      ->group(group);
-  app.add_flag("--quiet", options.quiet, "Print nothing but the result and errors.")->group(group);
-  app.add_flag("--no-progress", options.no_progress, "Don't say what is being tried.")
-      ->group(group);
-  app.add_flag("--no-card", options.no_card, "Don't measure the machine card first.")->group(group);
+  const Group group(app, "Output");
+  group.option("--output", options.output, "FILE",
+               "Where the JSON report goes, - for standard output. The default is "
+               "feedrate-WORKLOAD.json in this folder.");
+  group.flag("--json", options.json, "Print the report as JSON instead of the screen.");
+  group.flag("--quiet", options.quiet, "Print nothing but the result and errors.");
+  group.flag("--no-progress", options.no_progress, "Don't say what is being tried.");
+  group.flag("--no-card", options.no_card, "Don't measure the machine card first.");
 }
 
 void add_doctor(CLI::App& app, CommandLine& line) {

@@ -16,7 +16,7 @@ class Lease : public Batch {
  public:
   Lease(std::shared_ptr<Engine> engine, std::uint64_t number, const Batch& batch) noexcept
       : Batch(batch), engine_(std::move(engine)), number_(number) {}
-  Lease(Lease&& other) noexcept = default;
+  Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&& other) noexcept {
     release();
     Batch::operator=(other);
