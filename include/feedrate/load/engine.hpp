@@ -128,7 +128,7 @@ class Engine {
     BatchLayout layout(source_->layout(), order.batch());
     const auto slots = static_cast<std::size_t>(options.slots());
     const std::size_t bytes = layout.bytes() * slots;
-    Slab larger = slab_.bytes() < bytes ? make_slab(bytes) : Slab();
+    Slab larger = slab_.bytes() < bytes ? make_slab(bytes, kind_for(bytes)) : Slab();
     std::byte* const memory = larger.data() ? larger.data() : slab_.data();
     ring_ = std::make_unique<Ring>(layout, slots, memory);
     if (larger.data()) slab_ = std::move(larger);
