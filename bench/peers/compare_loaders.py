@@ -5,9 +5,9 @@
     python3 bench/peers/compare_loaders.py --data DIR --bench build/bench/bench_images \\
         --torch-python TORCH_VENV/bin/python --tf-python TF_VENV/bin/python --output FILE.json
 
-Each repeat runs every program once, ours before each rival, since machines drift. A rival counts
-with the best of its settings in that repeat. Standard library only; the rivals run in the virtual
-environments that hold them.
+Ours runs before and after each run of a rival, and counts with the mean of the two, since machines
+drift. A rival counts with its best setting: the one with the highest median. Standard library only;
+the rivals run in the virtual environments that hold them.
 """
 import argparse
 import datetime
@@ -55,16 +55,16 @@ def rival(python, script, arguments, *options):
 
 
 def compare(python, script, arguments, *options):
-    rounds, versions = [], None
+    mine, theirs, versions = [ours(arguments)], [], None
     for _ in range(arguments.repeats):
-        mine = ours(arguments)
-        theirs, versions = rival(python, script, arguments, *options)
-        rounds.append({"ours_images_per_s": mine, "theirs_images_per_s": theirs,
-                       "ratio": mine / max(theirs.values())})
-        print(f"{script}: {rounds[-1]['ratio']:.2f}x", file=sys.stderr)
-    ratios = [entry["ratio"] for entry in rounds]
-    return {"versions": versions, "rounds": rounds, "ratio_median": statistics.median(ratios),
-            "ratio_low": min(ratios), "ratio_high": max(ratios)}
+        rates, versions = rival(python, script, arguments, *options)
+        theirs.append(rates)
+        mine.append(ours(arguments))
+        print(f"{script}: ours {mine[-1]:.0f}, theirs {rates}", file=sys.stderr)
+    best = max(theirs[0], key=lambda setting: statistics.median(rates[setting] for rates in theirs))
+    ratios = [(before + after) / 2 / rates[best] for before, rates, after in zip(mine, theirs, mine[1:])]
+    return {"versions": versions, "ours_images_per_s": mine, "theirs_images_per_s": theirs,
+            "best_setting": best, "ratios": ratios, "ratio_median": statistics.median(ratios)}
 
 
 def machine():

@@ -91,11 +91,17 @@ class Screen {
     const Config* before = &reference().config;
     for (const TierChoice& choice : outcome().tiers) {
       const Trial& trial = outcome().trials[choice.trial];
-      if (trial.config == *before) continue;
+      if (trial.config == *before || !adds(choice.tier, *before, trial.config)) continue;
       row(tier_label(choice, *before, trial.config), trial, choice.speedup);
       before = &trial.config;
     }
     if (outcome().verified) verified(*outcome().verified);
+  }
+
+  /// Whether a tier changes an axis of its own; else its row would repeat the one above.
+  static bool adds(Tier tier, const Config& before, const Config& config) {
+    return tier == Tier::safe || config.precision != before.precision ||
+           config.batch != before.batch;
   }
 
   /// "safe changes", or what the tier adds: "+ bf16", "+ batch 64".
@@ -105,7 +111,7 @@ class Screen {
     std::string label;
     if (config.precision != before.precision) label += " " + value_text(config.precision);
     if (config.batch != before.batch) label += " batch " + value_text(config.batch);
-    return "+" + (label.empty() ? " safe changes" : label);
+    return "+" + label;
   }
 
   bool wide() const noexcept { return options_.width >= 60; }
