@@ -146,7 +146,7 @@ class Judge {
     if (choice.tie_set.size() > 1 && choice.standing == Standing::resolved) {
       choice.standing = Standing::tied;
     }
-    settle_against_reference(choice, leader);
+    settle_against_reference(choice, trials);
     return choice;
   }
 
@@ -174,7 +174,7 @@ class Judge {
   /// Takes the cheapest of the tie set that is shown to be faster than the reference. What is not
   /// is no reason to change anything: then the reference stays, and the standing says whether a
   /// gain of 5 % could have been overlooked.
-  void settle_against_reference(TierChoice& choice, std::size_t leader) {
+  void settle_against_reference(TierChoice& choice, const Trials& trials) {
     const std::size_t reference = sweep_.outcome().reference;
     const auto found = std::find_if(choice.tie_set.begin(), choice.tie_set.end(), [&](auto trial) {
       return trial != reference && race_.log_speedup(trial, reference).low > 0;
@@ -182,7 +182,10 @@ class Judge {
     const bool tied =
         std::find(choice.tie_set.begin(), choice.tie_set.end(), reference) != choice.tie_set.end();
     if (found == choice.tie_set.end() || tied) {
-      const bool known = leader == reference || !might_gain(leader, reference);
+      const bool known = race_.passes() >= looks.front() &&
+                         std::none_of(trials.begin(), trials.end(), [&](std::size_t trial) {
+                           return might_gain(trial, reference);
+                         });
       choice.trial = reference;
       choice.speedup = {1, 1, 1};
       choice.standing = known ? Standing::keep_current : Standing::unresolved;
@@ -194,9 +197,10 @@ class Judge {
     remember(race_.compare(choice.trial, reference));
   }
 
-  /// Whether the leader could still gain 5 % over the reference.
-  bool might_gain(std::size_t leader, std::size_t reference) const {
-    const Pair pair = race_.compare(leader, reference);
+  /// Whether a trial could still gain 5 % over the reference.
+  bool might_gain(std::size_t trial, std::size_t reference) const {
+    if (trial == reference) return false;
+    const Pair pair = race_.compare(trial, reference);
     return pair.verdict != Verdict::same && pair.log_ratio.high > std::log(1.05);
   }
 
