@@ -100,7 +100,7 @@ PreparedWorkload make_tabular(const WorkloadRequest& request) {
   auto source = make_source(Costed(std::move(table), request.cost, request.sample_cost_s));
   auto prepared = assemble("tabular", source, model, adam(), "input", request.seed);
   prepared.info.dataset = "50,000 x 2048 floats in memory, each sample " +
-                          std::to_string(request.sample_cost_s * 1e6) + " us of " +
+                          format_duration(request.sample_cost_s) + " of " +
                           (request.cost == Cost::cpu ? "computing" : "waiting");
   return prepared;
 }
