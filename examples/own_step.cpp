@@ -7,6 +7,7 @@
 
 #include "feedrate/data/costed.hpp"
 #include "feedrate/data/in_memory.hpp"
+#include "feedrate/measure/pipeline.hpp"
 #include "feedrate/tune/tuner.hpp"
 
 /// Logistic regression by stochastic gradient descent, written by hand.

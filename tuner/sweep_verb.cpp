@@ -127,7 +127,7 @@ std::vector<NextStep> next_steps(const Report& report) {
 }
 
 /// The parts of a report that depend on how the sweep stands.
-void update(Report& report, const Outcome& outcome, const Pipeline& pipeline, double began_s) {
+void update(Report& report, const Outcome& outcome, Measurer& pipeline, double began_s) {
   report.outcome = outcome;
   report.skips = pipeline.skips();
   report.tool.wall_s = SteadyClock{}.now_s() - began_s;

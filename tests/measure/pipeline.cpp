@@ -39,6 +39,7 @@ struct Setup {
     Workload workload;
     workload.name = "observed";
     workload.source = make_source(data);
+    workload.step_bytes = [](const Config& config) { return 100 * std::size_t(config.batch); };
     workload.make_step = [this](const Config& config) -> Trainee {
       if (config.batch > 100) throw Error(Fault::device, "No memory for so large a batch.");
       made.push_back(config.batch);
@@ -66,7 +67,7 @@ TEST_CASE("A step is made once per precision and threads, for the largest batch"
   CHECK(setup.made == std::vector{64});
   pipeline.coupled({.workers = 1, .prefetch = 1, .step_threads = 2, .batch = 8}, three_batches);
   CHECK(setup.made == std::vector{64, 64});
-  CHECK(pipeline.memory_bytes({.batch = 8}) == 256 + 1000);
+  CHECK(pipeline.memory_bytes({.batch = 8}) == 256 + 800);
 }
 
 TEST_CASE("A batch too large for its step fails alone", "[pipeline]") {

@@ -21,7 +21,8 @@ TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
                     .pinned = {false, true},
                     .step_threads = {1, 2},
                     .precision = {Precision::fp32, Precision::bf16},
-                    .batch = {8, 16}};
+                    .batch = {8, 16},
+                    .effective_batch = 32};
   const auto configs = configs_of(space);
   CHECK(configs.size() == 64);
   for_each_axis([&](const auto& axis) {

@@ -35,6 +35,7 @@ struct Config {
   int step_threads = 1;                   ///< threads of the step; on the cpu device only
   Precision precision = Precision::fp32;  ///< number format of the step
   int batch = 32;                         ///< samples per step
+  int accumulate = 1;                     ///< steps whose gradients are averaged for one update
 
   bool operator==(const Config&) const = default;
 };
@@ -56,6 +57,7 @@ constexpr void for_each_axis(Visit&& visit) {
   visit(Axis<int>{"step_threads", Tier::safe, &Config::step_threads});
   visit(Axis<Precision>{"precision", Tier::numerics, &Config::precision});
   visit(Axis<int>{"batch", Tier::training, &Config::batch});
+  visit(Axis<int>{"accumulate", Tier::training, &Config::accumulate});
 }
 
 }  // namespace feedrate

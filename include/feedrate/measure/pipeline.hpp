@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pipeline: one workload on one device, which can run a round of any config of the space.
+// A pipeline: one workload on one device, in this process, which can run a round of any config.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/load/loader.hpp"
-#include "feedrate/measure/round.hpp"
-#include "feedrate/measure/trial.hpp"
+#include "feedrate/measure/measurer.hpp"
+#include "feedrate/measure/statistics.hpp"
 
 namespace feedrate {
 
@@ -33,6 +33,10 @@ struct Workload {
   std::shared_ptr<const Source> source;
   /// Makes a step of the config's precision and threads that takes batches up to its size.
   std::function<Trainee(const Config&)> make_step;
+  /// Bytes that such a step takes, without making it; where empty only the slots are counted.
+  std::function<std::size_t(const Config&)> step_bytes = {};
+  /// The data with one cost taken away; empty, or null, where that can't be had.
+  std::function<std::shared_ptr<const Source>(Variant)> variant = {};
   double flops_per_sample = 0;  ///< of one step; 0: unknown
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
@@ -47,21 +51,37 @@ enum class CacheMode : std::uint8_t {
 };
 
 /// One loader, reconfigured live, and the steps made so far. Throws what dataset and step throw.
-class Pipeline {
+class Pipeline final : public Measurer {
  public:
   /// No config to come should have a larger batch than `largest_batch`: a step is made once for
   /// it and serves the smaller ones.
   Pipeline(Workload workload, int largest_batch, CacheMode mode)
-      : workload_(std::move(workload)),
-        largest_batch_(largest_batch),
-        mode_(mode),
-        loader_(workload_.source, LoaderOptions{.batch = 1, .prefetch = 0}) {}
+      : workload_(std::move(workload)), largest_batch_(largest_batch), mode_(mode) {
+    loader_ = &loader_for(Variant::as_is);
+  }
+
+  Round run(const Request& request) override {
+    loader_ = &loader_for(request.variant);
+    switch (request.part) {
+      case Part::loader:
+        return loader_alone(request.config, request.options);
+      case Part::device:
+        return device_alone(request.config, request.options);
+      case Part::copy:
+        throw Error(Fault::usage, "The cpu device copies nothing: it reads batches in place.");
+      case Part::coupled:
+        break;
+    }
+    return coupled(request.config, request.options);
+  }
+
+  double now_s() override { return SteadyClock{}.now_s(); }
 
   /// One coupled round: loader and step together, from an empty ring.
   Round coupled(const Config& config, const RoundOptions& options) {
     const Trainee& trainee = trainee_for(config);
     start(config);
-    Round round = run_round(loader_, trainee.step, within_epoch(config, options));
+    Round round = run_round(*loader_, trainee.step, within_epoch(config, options));
     advance(config, round);
     return round;
   }
@@ -70,7 +90,7 @@ class Pipeline {
   Round loader_alone(const Config& config, const RoundOptions& options) {
     start(config);
     Round round = run_round(
-        loader_, [](const Batch&) {}, within_epoch(config, options));
+        *loader_, [](const Batch&) {}, within_epoch(config, options));
     advance(config, round);
     return round;
   }
@@ -79,14 +99,14 @@ class Pipeline {
   Round device_alone(const Config& config, const RoundOptions& options) {
     const Trainee& trainee = trainee_for(config);
     start(config, 0);  // the first batch of an epoch is a whole one
-    Replay replay(loader_.next());
-    loader_.resize(0);
+    Replay replay(loader_->next());
+    loader_->resize(0);
     return run_round(replay, trainee.step, options);
   }
 
   /// Seconds that going on to the next epoch costs: the step interval there less the median one;
   /// -1 where an epoch is a single batch.
-  double epoch_boundary_s(const Config& config) {
+  double epoch_boundary_s(const Config& config) override {
     const Trainee& trainee = trainee_for(config);
     const auto per_epoch = batches_per_epoch(config);
     if (per_epoch < 2) return -1;
@@ -96,7 +116,7 @@ class Pipeline {
     double at_boundary_s = 0;
     double last_s = 0;
     for (std::uint64_t b = 0; b < 2 * before + 3; ++b) {
-      const auto batch = loader_.next();
+      const auto batch = loader_->next();
       trainee.step(*batch);
       const double now_s = SteadyClock{}.now_s();
       if (b > 0) (batch->index() == 0 ? at_boundary_s : intervals.emplace_back()) = now_s - last_s;
@@ -105,16 +125,15 @@ class Pipeline {
     return std::max(0.0, at_boundary_s - median(intervals));
   }
 
-  /// Bytes that a config needs for slots and step.
-  std::size_t memory_bytes(const Config& config) {
-    return slot_bytes(config) + trainee_for(config).memory_bytes;
+  std::size_t memory_bytes(const Config& config) override {
+    return slot_bytes(config) + (workload_.step_bytes ? workload_.step_bytes(config) : 0);
   }
 
   const Workload& workload() const noexcept { return workload_; }
-  std::vector<Skip> skips() const { return loader_.skips(); }
+  std::vector<Skip> skips() override { return loaders_.at(Variant::as_is)->skips(); }
 
  private:
-  using TraineeKey = std::tuple<Precision, int, int>;
+  using TraineeKey = std::tuple<Precision, int, int, int>;
 
   /// A feed that returns the same batch again and again.
   class Replay {
@@ -126,6 +145,23 @@ class Pipeline {
    private:
     std::optional<Lease> lease_;
   };
+
+  static std::unique_ptr<Loader> loader_of(std::shared_ptr<const Source> source) {
+    return std::make_unique<Loader>(std::move(source), LoaderOptions{.batch = 1, .prefetch = 0});
+  }
+
+  Loader& loader_for(Variant variant) {
+    auto& loader = loaders_[variant];
+    if (loader) return *loader;
+    auto source = variant == Variant::as_is ? workload_.source
+                  : workload_.variant       ? workload_.variant(variant)
+                                            : nullptr;
+    if (!source) {
+      throw Error(Fault::usage, "These data can't be had " + std::string(name_of(variant)) + ".");
+    }
+    loader = loader_of(std::move(source));
+    return *loader;
+  }
 
   LoaderOptions options_for(const Config& config) const {
     return {.batch = config.batch,
@@ -159,7 +195,7 @@ class Pipeline {
     options.start_batch = batch;
     require_memory(config);
     if (mode_ == CacheMode::cold) evict_from(config, batch);
-    loader_.reconfigure(options);
+    loader_->reconfigure(options);
   }
 
   void require_memory(const Config& config) const {
@@ -200,8 +236,10 @@ class Pipeline {
   /// A step serves every batch up to the largest: made once per precision and threads. Where that
   /// one can't be made, each batch gets its own, so that a batch too large fails alone.
   Trainee& trainee_for(const Config& config) {
-    const TraineeKey shared{config.precision, config.step_threads, largest_batch_};
-    const TraineeKey own{config.precision, config.step_threads, config.batch};
+    const auto key = [&](int batch) {
+      return TraineeKey{config.precision, config.step_threads, config.accumulate, batch};
+    };
+    const TraineeKey shared = key(largest_batch_), own = key(config.batch);
     if (const auto found = trainees_.find(shared); found != trainees_.end()) return found->second;
     if (const auto found = trainees_.find(own); found != trainees_.end()) return found->second;
     Config largest = config;
@@ -219,7 +257,8 @@ class Pipeline {
   std::map<TraineeKey, Trainee> trainees_;
   std::uint64_t cursor_ = 0;        ///< samples read so far, counted across epochs
   std::uint64_t most_read_ = 4096;  ///< samples of the longest round
-  Loader loader_;
+  std::map<Variant, std::unique_ptr<Loader>> loaders_;
+  Loader* loader_ = nullptr;  ///< of the data in use
 };
 
 }  // namespace feedrate

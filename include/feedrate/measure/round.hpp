@@ -2,6 +2,7 @@
 // A round: one short timed stretch of one config, where loader, feed, step and clock meet.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -13,16 +14,18 @@ namespace feedrate {
 
 /// How long a round lasts.
 struct RoundOptions {
-  double seconds = 0.5;                      ///< at least
-  double max_seconds = 1e9;                  ///< a round that still trends ends here
-  int min_batches = 3;                       ///< at least
-  int max_batches = 1 << 30;                 ///< at most
-  const std::atomic<bool>* abort = nullptr;  ///< ends the round at the next batch when true
+  double seconds = 0.5;                            ///< at least
+  double max_seconds = 1e9;                        ///< a round that still trends ends here
+  int min_batches = 3;                             ///< at least
+  int max_batches = 1 << 30;                       ///< at most
+  const std::atomic<bool>* abort = nullptr;        ///< ends the round at the next batch when true
+  std::atomic<std::uint64_t>* progress = nullptr;  ///< counts batches, for whoever watches
 };
 
 /// What was seen in a round. The clock runs from the end of the first step.
 struct Round {
   int order = 0;       ///< which round of the run this was
+  int block = 0;       ///< process that ran it: rounds of two blocks are never a pair
   double start_s = 0;  ///< since the run began
   double duration_s = 0;
   std::uint64_t samples = 0;
@@ -33,6 +36,8 @@ struct Round {
   double first_batch_s = 0;  ///< from an empty ring to the first batch
   int ring_at_start = 0;     ///< batches that lay ready when the clock started
   int ring_at_end = 0;       ///< and when it stopped
+  double variability = 0;    ///< squared coefficient of variation of the time per batch
+  double energy_j = 0;       ///< that the device used; 0: unknown
 
   double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
   /// Share of the time in which the device executed steps.
@@ -45,6 +50,13 @@ namespace detail {
 /// is within 5 % of the batches that went through.
 inline bool has_settled(const Round& round, int ready_now) noexcept {
   return std::abs(ready_now - round.ring_at_start) * 20 <= round.batches;
+}
+
+/// Variance over the squared mean of `count` times, from the sum of them and of their squares.
+inline double variability(double squares, double sum, int count) noexcept {
+  if (count < 2 || sum <= 0) return 0;
+  const double mean = sum / count;
+  return std::max(0.0, (squares - count * mean * mean) / (count - 1)) / (mean * mean);
 }
 
 inline void check_abort(const RoundOptions& options) {
@@ -76,6 +88,7 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
   round.ring_at_start = feed.ready();
   const double cpu_s = process_cpu_s();
   const double start_s = clock.now_s();
+  double squares = 0;
   for (double now_s = start_s;;) {
     detail::check_abort(options);
     const auto batch = take();
@@ -84,6 +97,8 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
     const double done_s = clock.now_s();
     round.wait_s += have_s - now_s;
     round.step_s += done_s - have_s;
+    squares += (done_s - now_s) * (done_s - now_s);
+    if (options.progress) options.progress->fetch_add(1, std::memory_order_relaxed);
     round.samples += batch->count();
     ++round.batches;
     now_s = done_s;
@@ -94,6 +109,7 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
   }
   round.ring_at_end = feed.ready();
   round.cpu_s = process_cpu_s() - cpu_s;
+  round.variability = detail::variability(squares, round.duration_s, round.batches);
   return round;
 }
 

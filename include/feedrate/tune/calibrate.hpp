@@ -54,7 +54,7 @@ inline void calibrate_device(Sweep& sweep, const Config& config) {
   if (bounds.device(config)) return;
   if (const auto rate = predict_device(sweep, config)) return bounds.set_device(config, *rate);
   const auto round = sweep.try_part(config, "calibrate", [&] {
-    return sweep.pipeline().device_alone(config, part_options(sweep));
+    return sweep.measurer().run({Part::device, config, part_options(sweep)});
   });
   if (round) bounds.set_device(config, PartRate::of(*round));
 }
@@ -78,7 +78,7 @@ inline void calibrate_loader(Sweep& sweep, const Config& wanted) {
   if (sweep.bounds().loader(wanted)) return;
   const Config config = roomiest(sweep, wanted);
   const auto round = sweep.try_part(config, "calibrate", [&] {
-    return sweep.pipeline().loader_alone(config, part_options(sweep));
+    return sweep.measurer().run({Part::loader, config, part_options(sweep)});
   });
   if (round) sweep.bounds().set_loader(config, PartRate::of(*round));
 }

@@ -10,7 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial.hpp"
+#include "feedrate/tune/demands.hpp"
 #include "feedrate/tune/race.hpp"
 #include "feedrate/tune/space.hpp"
 
@@ -37,6 +39,25 @@ struct TierChoice {
   std::size_t trial = 0;
   Interval speedup{1, 1, 1};         ///< of the rate, against the reference; paired rounds, 95 %
   std::vector<std::size_t> tie_set;  ///< trials, cheapest first; the choice is one of them
+  double open_gain = 0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
+  std::vector<std::string> caveats;  ///< what the change asks for beside itself, a sentence each
+};
+
+/// One part of the pipeline measured alone.
+struct Probe {
+  Part part = Part::device;
+  Config config;
+  Variant variant = Variant::as_is;
+  Round round;
+};
+
+/// What would be if only one thing were mended.
+struct WhatIf {
+  std::string name;  ///< a short name, stable: decoded, unaugmented, no_copy, device_infinite, ...
+  std::string what;  ///< the same in words
+  Config config;
+  double samples_per_s = 0;
+  Interval speedup{1, 1, 1};  ///< against the same config as it is; paired rounds, 95 %
 };
 
 /// Device rate of one step, measured alone.
@@ -51,7 +72,8 @@ struct Diagnosis {
   double share_of_gap;   ///< of the time per sample beyond the device's own
   std::string evidence;  ///< what was measured
   std::string remedy;
-  std::optional<double> gain;  ///< measured speed-up of the remedy
+  std::optional<double> gain;  ///< speed-up that the remedy gives
+  bool measured = false;       ///< whether that gain was measured, or follows from the model
 };
 
 /// All that a sweep found out.
@@ -59,6 +81,8 @@ struct Outcome {
   std::vector<Trial> trials;
   std::size_t reference = 0;  ///< trial: what frameworks do when told nothing
   std::vector<NotApplicable> not_applicable;
+  std::vector<Probe> probes;         ///< of parts, in the order of measuring
+  Demands demands;                   ///< what they say, as the model that predicts
   std::vector<TierChoice> tiers;     ///< of the allowed tiers, narrowest first
   std::vector<Pair> pairs;           ///< of the race
   double noise = 0;                  ///< standard deviation of one paired log-ratio
@@ -66,6 +90,8 @@ struct Outcome {
   std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run in turn
   int verified_rounds = 0;           ///< how often it was re-run: 5, or less where time was short
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone
+  std::vector<std::size_t> pareto;   ///< trials that no other beats in both rate and memory
+  std::vector<WhatIf> what_if;
   std::vector<Diagnosis> diagnoses;
   double unexplained_share = 0;
   std::string stopped_because;

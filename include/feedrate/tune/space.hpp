@@ -23,6 +23,7 @@ struct Space {
   std::vector<int> step_threads = {1};
   std::vector<Precision> precision = {Precision::fp32};
   std::vector<int> batch = {32};
+  int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
   bool workers_may_grow = false;  ///< go on past the largest number while it still gains
 };
 
@@ -70,17 +71,22 @@ inline std::vector<Config> configs_of(const Space& space) {
   });
   std::vector<Config> unique;
   for (const Config& config : configs) {
-    const Config same = canonical(config);
+    Config same = canonical(config);
+    if (space.effective_batch > 0) same.accumulate = space.effective_batch / same.batch;
     if (std::find(unique.begin(), unique.end(), same) == unique.end()) unique.push_back(same);
   }
   return unique;
 }
 
-/// Whether going from `from` to `to` changes nothing beyond `tier`.
+/// Whether going from `from` to `to` changes nothing beyond `tier`. A batch that accumulation makes
+/// up for changes rounding alone: the same samples make each update, summed in another order.
 inline bool within_tier(const Config& from, const Config& to, Tier tier) noexcept {
+  const bool same_update = from.batch * from.accumulate == to.batch * to.accumulate;
   bool within = true;
   for_each_axis([&](const auto& axis) {
-    if (axis.tier > tier && from.*axis.field != to.*axis.field) within = false;
+    if (from.*axis.field == to.*axis.field) return;
+    const bool rounds = axis.tier == Tier::training && same_update;
+    if ((rounds ? Tier::numerics : axis.tier) > tier) within = false;
   });
   return within;
 }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/measure/measurer.hpp"
 #include "feedrate/tune/bounds.hpp"
 #include "feedrate/tune/outcome.hpp"
 
@@ -59,15 +59,15 @@ struct TuneOptions {
 /// The state that the phases of a sweep share.
 class Sweep {
  public:
-  Sweep(Pipeline& pipeline, const TuneOptions& options)
-      : pipeline_(pipeline), options_(options), bounds_(options.cores) {
+  Sweep(Measurer& measurer, const TuneOptions& options)
+      : measurer_(measurer), options_(options), bounds_(options.cores) {
     outcome_.not_applicable = options.not_applicable;
     outcome_.reference = add(canonical(options.reference));
     for (const Config& config : configs_of(options.space)) add(config);
   }
 
   const TuneOptions& options() const noexcept { return options_; }
-  Pipeline& pipeline() noexcept { return pipeline_; }
+  Measurer& measurer() noexcept { return measurer_; }
   Bounds& bounds() noexcept { return bounds_; }
   Outcome& outcome() noexcept { return outcome_; }
   const Outcome& outcome() const noexcept { return outcome_; }
@@ -84,7 +84,7 @@ class Sweep {
     return trials.size() - 1;
   }
 
-  double elapsed_s() const noexcept { return SteadyClock{}.now_s() - begin_s_; }
+  double elapsed_s() const noexcept { return measurer_.now_s() - begin_s_; }
   /// Whether `share` of the budget is used up.
   bool is_past(double share) const noexcept { return elapsed_s() > share * options_.budget_s; }
   bool stopped() const noexcept {
@@ -104,7 +104,7 @@ class Sweep {
     Trial& trial = outcome_.trials[index];
     announce(phase, trial.config, nullptr, {});
     try {
-      trial.rounds.push_back(pipeline_.coupled(trial.config, round_options()));
+      trial.rounds.push_back(measurer_.run({Part::coupled, trial.config, round_options()}));
     } catch (const std::exception& error) {
       rethrow_if_interrupted();
       return fail(trial, phase, error);
@@ -192,11 +192,11 @@ class Sweep {
     options_.observe(progress);
   }
 
-  Pipeline& pipeline_;
+  Measurer& measurer_;
   const TuneOptions& options_;
   Bounds bounds_;
   Outcome outcome_;
-  double begin_s_ = SteadyClock{}.now_s();
+  double begin_s_ = measurer_.now_s();
   int rounds_ = 0;
 };
 

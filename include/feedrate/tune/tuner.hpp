@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/measure/pipeline.hpp"
 #include "feedrate/tune/calibrate.hpp"
 #include "feedrate/tune/diagnose.hpp"
 #include "feedrate/tune/judge.hpp"
@@ -64,12 +63,13 @@ inline void verify(Sweep& sweep) {
 /// Measures the ceilings of one trial afresh.
 inline void measure_ceilings(Sweep& sweep, std::size_t index) {
   const Config config = sweep.trial(index).config;
-  const auto alone = [&](auto part) {
-    return sweep.try_part(config, "ceilings",
-                          [&] { return (sweep.pipeline().*part)(config, sweep.round_options()); });
+  const auto alone = [&](Part part) {
+    return sweep.try_part(config, "ceilings", [&] {
+      return sweep.measurer().run({part, config, sweep.round_options()});
+    });
   };
-  const auto loader = alone(&Pipeline::loader_alone);
-  const auto device = alone(&Pipeline::device_alone);
+  const auto loader = alone(Part::loader);
+  const auto device = alone(Part::device);
   if (!loader || !device) return;
   const PartRate loads = PartRate::of(*loader);
   const PartRate steps = PartRate::of(*device);
@@ -85,7 +85,7 @@ inline void measure_ceilings(Sweep& sweep, std::size_t index) {
 inline void freeze_best_device(Sweep& sweep) {
   const Config config = best_device(sweep, sweep.bounds()).config;
   const auto round = sweep.try_part(config, "ceilings", [&] {
-    return sweep.pipeline().device_alone(config, sweep.round_options());
+    return sweep.measurer().run({Part::device, config, sweep.round_options()});
   });
   if (round) sweep.outcome().best_device = {config, round->samples_per_s()};
 }
@@ -96,9 +96,9 @@ inline void look_at(Sweep& sweep, std::size_t index) {
   measure_ceilings(sweep, index);
   Trial& trial = sweep.trial(index);
   try {
-    trial.memory_bytes = sweep.pipeline().memory_bytes(trial.config);
+    trial.memory_bytes = sweep.measurer().memory_bytes(trial.config);
     if (sweep.is_past(1)) return;
-    trial.epoch_boundary_s = sweep.pipeline().epoch_boundary_s(trial.config);
+    trial.epoch_boundary_s = sweep.measurer().epoch_boundary_s(trial.config);
   } catch (const std::exception& error) {
     trial.reason = std::string("its epoch boundary was not measured: ") + error.what();
   }
@@ -145,9 +145,9 @@ inline void refuse_all_failed(Sweep& sweep) {
 ///
 /// Throws Error(usage) on options that make no sense, Error(trials) when every trial failed,
 /// Error(interrupted) on abort. A `stop` returns what is known, with `interrupted` set.
-inline Outcome tune(Pipeline& pipeline, const TuneOptions& options) {
+inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   detail::refuse_nonsense(options);
-  Sweep sweep(pipeline, options);
+  Sweep sweep(measurer, options);
   calibrate(sweep);
   scan(sweep);
   Judge judge(sweep);

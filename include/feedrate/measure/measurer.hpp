@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// A measurer: something that can run rounds of configs, in this process, in a watched child, or on
+// a simulated machine. The tuner asks; it never measures itself.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/load/skips.hpp"
+#include "feedrate/measure/round.hpp"
+
+namespace feedrate {
+
+/// What of the pipeline a round runs.
+enum class Part : std::uint8_t {
+  coupled,  ///< all of it, end to end
+  loader,   ///< batches are drained and thrown away
+  copy,     ///< one ready batch is uploaded again and again
+  device,   ///< the step, on one batch that already lies on the device
+};
+
+inline constexpr std::array<std::string_view, 4> part_names = {"coupled", "loader", "copy",
+                                                               "device"};
+
+constexpr std::string_view name_of(Part part) noexcept {
+  return part_names[static_cast<std::size_t>(part)];
+}
+
+/// The data as they are, or with one cost taken away: what would be, if only this were mended.
+enum class Variant : std::uint8_t {
+  as_is,
+  decoded,      ///< every sample is read and decoded already
+  unaugmented,  ///< nothing is drawn at random: the middle of each picture
+};
+
+inline constexpr std::array<std::string_view, 3> variant_names = {"as_is", "decoded",
+                                                                  "unaugmented"};
+
+constexpr std::string_view name_of(Variant variant) noexcept {
+  return variant_names[static_cast<std::size_t>(variant)];
+}
+
+/// One round to run.
+struct Request {
+  Part part = Part::coupled;
+  Config config;
+  RoundOptions options;
+  Variant variant = Variant::as_is;
+};
+
+/// Runs rounds. What fails is thrown, and costs that config alone: the next request works again.
+class Measurer {
+ public:
+  Measurer() = default;
+  Measurer(const Measurer&) = delete;
+  Measurer& operator=(const Measurer&) = delete;
+  virtual ~Measurer() = default;
+
+  /// Runs one round, from an empty ring.
+  virtual Round run(const Request& request) = 0;
+
+  /// Seconds that going on to the next epoch costs; < 0 where an epoch is a single batch.
+  virtual double epoch_boundary_s(const Config& config) = 0;
+
+  /// Bytes that a config needs for slots and step, predicted without taking them.
+  virtual std::size_t memory_bytes(const Config& config) = 0;
+
+  /// The time by which a budget is counted; from an arbitrary start.
+  virtual double now_s() = 0;
+
+  /// The samples that were left out so far, each once.
+  virtual std::vector<Skip> skips() { return {}; }
+};
+
+}  // namespace feedrate
