@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,10 +24,23 @@ enum class Objective : std::uint8_t {
   utilization,  ///< coupled rate over the best device rate in the space
   throughput,   ///< samples/s
   busy,         ///< share of time in which the device executes steps
+  mfu,          ///< model FLOP/s over the machine's own product rate in that precision
+  samples_per_joule,
 };
 
-inline constexpr std::array<std::string_view, 3> objective_names = {"utilization", "throughput",
-                                                                    "busy"};
+inline constexpr std::array<std::string_view, 5> objective_names = {
+    "utilization", "throughput", "busy", "mfu", "samples_per_joule"};
+
+/// How configs are chosen for measuring. All end in the same race.
+enum class Search : std::uint8_t {
+  model,    ///< predict all from a few probes, then measure where the most is to be gained
+  grid,     ///< every config, pass after pass
+  random,   ///< a random choice of configs, one round each
+  halving,  ///< the better third of many configs gets three times the rounds, again and again
+};
+
+inline constexpr std::array<std::string_view, 4> search_names = {"model", "grid", "random",
+                                                                 "halving"};
 
 /// What a sweep is doing now.
 struct Progress {
@@ -46,7 +60,11 @@ struct TuneOptions {
   Config reference;  ///< what gains are measured against
   std::vector<Tier> allowed = {Tier::safe, Tier::numerics, Tier::training};
   Objective objective = Objective::utilization;
+  Search search = Search::model;
   double budget_s = 60;
+  int max_rounds = 0;                                  ///< of the search; 0: the budget decides
+  std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< for slots and step
+  std::map<Precision, double> peak_flops_per_s;        ///< for the objective mfu
   double cores = 1;  ///< that loader and step share on the cpu device
   std::uint64_t seed = 0;
   std::vector<NotApplicable> not_applicable;
