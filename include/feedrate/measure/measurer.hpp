@@ -63,6 +63,9 @@ class Measurer {
   /// Runs one round, from an empty ring.
   virtual Round run(const Request& request) = 0;
 
+  /// Whether batches are copied to memory of the device's own.
+  virtual bool copies() { return false; }
+
   /// Seconds that going on to the next epoch costs; < 0 where an epoch is a single batch.
   virtual double epoch_boundary_s(const Config& config) = 0;
 

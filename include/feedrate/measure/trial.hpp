@@ -19,14 +19,14 @@ namespace feedrate {
 /// What became of a trial.
 enum class TrialStatus : std::uint8_t {
   measured,
-  hopeless,     ///< its ceiling lies below what another config reaches; not run
-  predicted,    ///< too slow for the budget; its rate is a prediction
+  predicted,    ///< its rate is a prediction: measuring it promised too little, or takes too long
+  infeasible,   ///< needs more memory than allowed
   not_reached,  ///< the budget ended first
   failed,       ///< threw; the reason says what
 };
 
 constexpr std::string_view name_of(TrialStatus status) noexcept {
-  constexpr std::array<std::string_view, 5> names = {"measured", "hopeless", "predicted",
+  constexpr std::array<std::string_view, 5> names = {"measured", "predicted", "infeasible",
                                                      "not_reached", "failed"};
   return names[static_cast<std::size_t>(status)];
 }
@@ -39,7 +39,7 @@ struct Ceilings {
   /// On the cpu device loader and step share the cores: the bound is
   /// cores / (loader + step core-seconds per sample).
   std::optional<double> cores = {};
-
+  double coupled = 0;  ///< samples/s of all of it, measured in turn with the parts; 0: not so
   double lowest() const noexcept {
     return std::min({loader, device, copy.value_or(loader), cores.value_or(loader)});
   }
@@ -52,7 +52,7 @@ struct Trial {
   std::string reason;  ///< why it was not measured
   std::vector<Round> rounds;
   std::optional<Ceilings> ceilings;
-  double predicted_samples_per_s = 0;  ///< bound known before it was run; 0: none
+  double predicted_samples_per_s = 0;  ///< before its first round, if it had any; 0: none
   double epoch_boundary_s = -1;        ///< what going on to the next epoch costs; < 0: unmeasured
   std::size_t memory_bytes = 0;        ///< slots and step
 
@@ -86,13 +86,19 @@ struct Trial {
   /// Coupled rate over the device ceiling of this very config.
   std::optional<double> fed() const {
     if (!ceilings || rounds.empty()) return std::nullopt;
-    return samples_per_s().estimate / ceilings->device;
+    return coupled_rate() / ceilings->device;
   }
   /// Lowest ceiling over the coupled rate: what loader and step cost each other. Empty without
   /// workers, where they take turns.
   std::optional<double> interference() const {
     if (!ceilings || rounds.empty() || config.workers == 0) return std::nullopt;
-    return ceilings->lowest() / samples_per_s().estimate;
+    return ceilings->lowest() / coupled_rate();
+  }
+
+ private:
+  /// Measured in turn with the ceilings, where it was: machines drift.
+  double coupled_rate() const {
+    return ceilings->coupled > 0 ? ceilings->coupled : samples_per_s().estimate;
   }
 };
 

@@ -2,6 +2,11 @@
 // Service demands: what each part of the pipeline costs, fitted to a handful of short probes.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -27,7 +32,38 @@ struct StepTime {
   double alpha_s = 0;  ///< per step: launches, the optimizer's update
   double beta_s = 0;   ///< per sample
 
-  double operator()(int batch) const noexcept { return alpha_s + beta_s * batch; }
+  double operator()(double batch) const noexcept { return alpha_s + beta_s * batch; }
+};
+
+/// What was measured at some places, by place: workers or batch.
+using Measured = std::map<int, double>;
+
+/// A fitted law, bent so that it passes through what was measured: between two places the ratio of
+/// measured and law is interpolated in the logarithms, beyond them it stays.
+template <class Law>
+double bent(const Law& law, const Measured& measured, int at) {
+  if (measured.empty()) return law(at);
+  const auto log_ratio = [&](auto place) { return std::log(place->second / law(place->first)); };
+  const auto above = measured.lower_bound(at);
+  if (above == measured.begin()) return law(at) * std::exp(log_ratio(above));
+  const auto below = std::prev(above);
+  if (above == measured.end()) return law(at) * std::exp(log_ratio(below));
+  const double share = std::log(static_cast<double>(at) / below->first) /
+                       std::log(static_cast<double>(above->first) / below->first);
+  return law(at) * std::exp((1 - share) * log_ratio(below) + share * log_ratio(above));
+}
+
+/// What the loader costs when it drains into nothing.
+struct LoadDemand {
+  ScalabilityLaw law;      ///< of the workers
+  Measured samples_per_s;  ///< by workers, from 1
+  double serial_s = 0;     ///< to load one sample in the caller, without workers
+  double cpu_s = 0;        ///< core-seconds to load one sample
+  double variability = 0;  ///< squared coefficient of variation of the time per sample
+
+  double rate(int workers) const {
+    return workers == 0 ? 1 / serial_s : bent(law, samples_per_s, workers);
+  }
 };
 
 /// What the step costs in one precision and with so many threads.
@@ -35,28 +71,31 @@ struct StepDemand {
   Precision precision = Precision::fp32;
   int step_threads = 1;
   StepTime time;
-  double cpu_s_per_sample = 0;
-  double variability = 0;  ///< squared coefficient of variation of the time per step
+  Measured seconds;        ///< by batch
+  double cpu_s = 0;        ///< core-seconds per sample
+  double variability = 0;  ///< squared coefficient of variation of the time per sample
+
+  double rate(int batch) const { return batch / bent(time, seconds, batch); }
 };
 
-/// What the parts cost; zero or empty where it was not measured.
+/// What the parts cost; empty where it was not measured.
 struct Demands {
-  double cores = 1;               ///< that loader and step share
-  double serial_s = 0;            ///< to load one sample in the caller, without workers
-  ScalabilityLaw loader;          ///< of the workers, draining into nothing
-  double loader_cpu_s = 0;        ///< core-seconds to load one sample
-  double loader_variability = 0;  ///< squared coefficient of variation of the time per batch
+  double cores = 1;  ///< that loader and step share
+  std::optional<LoadDemand> loader;
   std::vector<StepDemand> steps;
   std::optional<double> copy_pinned;    ///< samples/s
   std::optional<double> copy_pageable;  ///< samples/s
 
   const StepDemand* step(const Config& config) const noexcept {
-    for (const StepDemand& step : steps) {
-      if (step.precision == config.precision && step.step_threads == config.step_threads) {
-        return &step;
-      }
-    }
-    return nullptr;
+    const auto found = std::find_if(steps.begin(), steps.end(), [&](const StepDemand& step) {
+      return step.precision == config.precision && step.step_threads == config.step_threads;
+    });
+    return found == steps.end() ? nullptr : &*found;
+  }
+
+  /// Samples/s that copies allow; empty where nothing is copied.
+  std::optional<double> copy(const Config& config) const noexcept {
+    return config.pinned ? copy_pinned : copy_pageable;
   }
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finals: the best of each tier race each other and the reference until they are told apart.
+// The finals: the best of each tier race each other and the reference until they are told apart, or
+// until what may be left to gain is little.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -24,18 +26,18 @@ class Judge {
       : sweep_(sweep), race_(finalists(), sweep.outcome().reference, sweep.options().seed) {}
 
   /// Runs passes until every tier is settled, the last look is done, or `share` of the budget is
-  /// used; returns which. Looks at the data after 6, 12 and 24 passes; drops the far slower after
-  /// 2 already.
+  /// used; returns which. Looks at the data after 6, 12 and 24 passes; the hopeless leave earlier.
   std::string run(double share) {
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return "interrupted";
       race_.notify(sweep_.run(*index, "race"));
       if (!race_.at_pass_end()) continue;
-      if (race_.passes() == 2) drop_far_slower();
-      if (race_.at_look() && drop_slower()) return "settled";
+      if (race_.passes() >= 3) drop_hopeless();
+      if (race_.at_look() && is_settled()) return "settled";
       const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
       if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return "budget";
+      if (sweep_.is_past(share)) return "budget";
     }
     return "last look";
   }
@@ -44,41 +46,51 @@ class Judge {
   void conclude() {
     Outcome& outcome = sweep_.outcome();
     outcome.passes = race_.passes();
+    outcome.noise = race_.passes() > 1 ? race_.noise() * std::numbers::sqrt2 : 0;
     for (const Tier tier : sweep_.options().allowed) {
       if (const auto choice = choose(tier)) outcome.tiers.push_back(*choice);
     }
-    outcome.noise = noise();
   }
 
  private:
   using Trials = std::vector<std::size_t>;
 
-  bool within(std::size_t trial, Tier tier) const {
-    return within_tier(sweep_.reference(), sweep_.outcome().trials[trial].config, tier);
-  }
+  /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
+  static constexpr double little = 0.0075;
+  static constexpr double much = 0.05;
+  /// Differences below this are none.
+  static constexpr double finest = 0.01;
 
-  /// Per tier the best three within 15 % of its leader; and the reference.
+  /// Per tier its leader, and up to three more that may be as good; and the reference.
   Trials finalists() const {
-    constexpr std::size_t per_tier = 3;
     Trials all = {sweep_.outcome().reference};
     for (const Tier tier : sweep_.options().allowed) {
-      Trials best = scored(tier);
-      best.resize(std::min(best.size(), per_tier));
-      for (const std::size_t trial : best) {
-        const bool close = *sweep_.score(trial) > *sweep_.score(best.front()) - 0.15;
-        if (close && std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);
+      for (const std::size_t trial : finalists_of(tier)) {
+        if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);
       }
     }
     return all;
   }
 
-  /// The measured trials of a tier, best first; among equal scores the cheaper first.
+  Trials finalists_of(Tier tier) const {
+    constexpr std::size_t most = 4;
+    const double margin = std::max(0.03, 1.5 * sweep_.noise.value_or(0.1));
+    Trials best = scored(tier);
+    if (best.empty()) return best;
+    const double least = *sweep_.belief(best.front()) - margin;
+    std::erase_if(best, [&](std::size_t trial) { return *sweep_.belief(trial) < least; });
+    best.resize(std::min(best.size(), most));
+    return best;
+  }
+
+  /// The measured trials of a tier, best first; among equals the cheaper first.
   Trials scored(Tier tier) const {
-    Trials trials(sweep_.outcome().trials.size());
-    std::iota(trials.begin(), trials.end(), std::size_t{0});
-    std::erase_if(trials, [&](std::size_t t) { return !within(t, tier) || !sweep_.score(t); });
+    Trials trials;
+    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
+      if (sweep_.within(t, tier) && sweep_.score(t)) trials.push_back(t);
+    }
     std::stable_sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-      return *sweep_.score(a) > *sweep_.score(b);
+      return *sweep_.belief(a) > *sweep_.belief(b);
     });
     return trials;
   }
@@ -94,14 +106,15 @@ class Judge {
     return trials;
   }
 
-  /// Takes out who is of no use in any tier, as `of_use(leader, trial)` says.
-  template <class OfUse>
-  void keep(OfUse&& of_use) {
+  /// Takes out who is of no use in any tier: four standard errors and more behind its leader.
+  void drop_hopeless() {
     std::vector<bool> useful(sweep_.outcome().trials.size());
     for (const Tier tier : sweep_.options().allowed) {
       const Trials trials = in_race(tier);
       for (const std::size_t trial : trials) {
-        if (trial == trials.front() || of_use(trials.front(), trial)) useful[trial] = true;
+        const auto [behind, error] = race_.difference(trials.front(), trial);
+        if (trial == trials.front() || behind < std::max(2 * finest, 4 * error))
+          useful[trial] = true;
       }
     }
     for (std::size_t t = 0; t < useful.size(); ++t) {
@@ -109,71 +122,80 @@ class Judge {
     }
   }
 
-  void drop_far_slower() {
-    keep([&](std::size_t leader, std::size_t trial) {
-      return race_.score(trial) > race_.score(leader) - 0.2;
-    });
+  bool is_settled() const {
+    return std::all_of(
+        sweep_.options().allowed.begin(), sweep_.options().allowed.end(), [&](Tier tier) {
+          const Trials trials = in_race(tier);
+          if (trials.empty()) return true;
+          const std::size_t choice = tied(trials).front();
+          return expected_loss(choice, trials) < little && open_gain(choice, trials) < much;
+        });
   }
 
-  /// Drops who is shown to be slower; true when nothing is left to tell apart.
-  bool drop_slower() {
-    bool settled = true;
-    keep([&](std::size_t leader, std::size_t trial) {
-      const Verdict verdict = race_.compare(trial, leader).verdict;
-      if (verdict == Verdict::unresolved) settled = false;
-      return verdict != Verdict::slower;
+  /// The tied ones of a tier, cheapest first: within 1 % of the leader, or within one standard
+  /// error of it where this machine resolves no better. Source of the latter: the
+  /// one-standard-error rule of Breiman, Friedman, Olshen, Stone, "Classification and Regression
+  /// Trees", 1984.
+  Trials tied(Trials trials) const {
+    const std::size_t leader = trials.front();
+    std::erase_if(trials, [&](std::size_t trial) {
+      const auto [behind, error] = race_.difference(leader, trial);
+      return trial != leader && behind > std::max(finest, std::min(error, 2 * finest));
     });
-    return settled;
+    std::sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+      return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
+    });
+    return trials;
+  }
+
+  /// Mean of what the best rival may be faster by, beyond the finest difference.
+  double expected_loss(std::size_t choice, const Trials& trials) const {
+    double most = 0;
+    for (const std::size_t trial : trials) {
+      if (trial == choice) continue;
+      const auto [ahead, error] = race_.difference(trial, choice);
+      const double u = (ahead - finest) / error;
+      const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
+      most = std::max(most, error * (u * std::erfc(-u / std::numbers::sqrt2) / 2 + density));
+    }
+    return most;
+  }
+
+  /// By so much a rival could still be faster, with 95 % confidence.
+  double open_gain(std::size_t choice, const Trials& trials) const {
+    double most = 0;
+    for (const std::size_t trial : trials) {
+      if (trial == choice) continue;
+      const auto [ahead, error] = race_.difference(trial, choice);
+      most = std::max(most, std::expm1(ahead + 1.645 * error));
+    }
+    return most;
   }
 
   /// The cheapest of those that can't be told from the leader of a tier.
   std::optional<TierChoice> choose(Tier tier) {
     const Trials trials = in_race(tier);
-    if (trials.empty()) return unraced(tier);
-    const std::size_t leader = trials.front();
-    TierChoice choice{tier, Standing::resolved, leader, {}, {}};
+    if (trials.empty() || race_.passes() < 2) return unraced(tier);
+    TierChoice choice{tier, Standing::resolved, trials.front(), {}, tied(trials), 0, {}};
     for (const std::size_t trial : trials) {
-      if (trial == leader || is_tied(trial, leader)) {
-        choice.tie_set.push_back(trial);
-      } else if (race_.compare(trial, leader).verdict != Verdict::slower) {
-        choice.standing = Standing::unresolved;
-      }
-      if (trial != leader) remember(race_.compare(trial, leader));
-    }
-    std::sort(choice.tie_set.begin(), choice.tie_set.end(), [&](std::size_t a, std::size_t b) {
-      return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
-    });
-    if (choice.tie_set.size() > 1 && choice.standing == Standing::resolved) {
-      choice.standing = Standing::tied;
+      if (trial != trials.front()) remember(race_.compare(trial, trials.front()));
     }
     settle_against_reference(choice, trials);
     return choice;
   }
 
-  /// The best of the scan, where no race took place: nothing is proven.
+  /// The best of what was explored, where no race took place: nothing is proven.
   std::optional<TierChoice> unraced(Tier tier) const {
     const Trials trials = scored(tier);
     if (trials.empty()) return std::nullopt;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     return TierChoice{
-        tier, Standing::unresolved, trials.front(), {1, 0, infinity}, {trials.front()}};
-  }
-
-  /// Tied: within 1 % of the leader, or within one standard error of it where this machine
-  /// resolves no better. Source of the latter: the one-standard-error rule of Breiman, Friedman,
-  /// Olshen, Stone, "Classification and Regression Trees", 1984.
-  bool is_tied(std::size_t trial, std::size_t leader) const {
-    const Pair pair = race_.compare(trial, leader);
-    if (pair.verdict == Verdict::same) return true;
-    if (pair.verdict == Verdict::slower || pair.rounds < 2) return false;
-    const double half = pair.log_ratio.high - pair.log_ratio.estimate;
-    const double standard_error = half / student_quantile(pair.rounds - 1, 0.05);
-    return pair.log_ratio.estimate > -std::max(std::log1p(0.01), standard_error);
+        tier, Standing::unresolved, trials.front(), {1, 0, infinity}, {trials.front()}, infinity,
+        {}};
   }
 
   /// Takes the cheapest of the tie set that is shown to be faster than the reference. What is not
-  /// is no reason to change anything: then the reference stays, and the standing says whether a
-  /// gain of 5 % could have been overlooked.
+  /// is no reason to change anything: then the reference stays.
   void settle_against_reference(TierChoice& choice, const Trials& trials) {
     const std::size_t reference = sweep_.outcome().reference;
     const auto found = std::find_if(choice.tie_set.begin(), choice.tie_set.end(), [&](auto trial) {
@@ -181,27 +203,22 @@ class Judge {
     });
     const bool tied =
         std::find(choice.tie_set.begin(), choice.tie_set.end(), reference) != choice.tie_set.end();
-    if (found == choice.tie_set.end() || tied) {
-      const bool known = race_.passes() >= looks.front() &&
-                         std::none_of(trials.begin(), trials.end(), [&](std::size_t trial) {
-                           return might_gain(trial, reference);
-                         });
-      choice.trial = reference;
-      choice.speedup = {1, 1, 1};
-      choice.standing = known ? Standing::keep_current : Standing::unresolved;
-      return;
+    const bool keep = found == choice.tie_set.end() || tied;
+    choice.trial = keep ? reference : *found;
+    choice.open_gain = open_gain(choice.trial, trials);
+    choice.speedup = {1, 1, 1};
+    if (!keep) {
+      const Interval log = race_.log_speedup(choice.trial, reference);
+      choice.speedup = {std::exp(log.estimate), std::exp(log.low), std::exp(log.high)};
+      remember(race_.compare(choice.trial, reference));
     }
-    choice.trial = *found;
-    const Interval log = race_.log_speedup(choice.trial, reference);
-    choice.speedup = {std::exp(log.estimate), std::exp(log.low), std::exp(log.high)};
-    remember(race_.compare(choice.trial, reference));
+    choice.standing = standing(choice, keep);
   }
 
-  /// Whether a trial could still gain 5 % over the reference.
-  bool might_gain(std::size_t trial, std::size_t reference) const {
-    if (trial == reference) return false;
-    const Pair pair = race_.compare(trial, reference);
-    return pair.verdict != Verdict::same && pair.log_ratio.high > std::log(1.05);
+  Standing standing(const TierChoice& choice, bool keep) const {
+    if (race_.passes() < looks.front() || choice.open_gain > much) return Standing::unresolved;
+    if (keep) return Standing::keep_current;
+    return choice.tie_set.size() > 1 ? Standing::tied : Standing::resolved;
   }
 
   /// Tiers share pairs; the report holds each once.
@@ -210,20 +227,6 @@ class Judge {
       if (known.a == pair.a && known.b == pair.b) return;
     }
     sweep_.outcome().pairs.push_back(pair);
-  }
-
-  /// Standard deviation of one paired log-ratio, pooled over the pairs.
-  double noise() const {
-    double squares = 0;
-    int pairs = 0;
-    for (const Pair& pair : sweep_.outcome().pairs) {
-      if (pair.rounds < 2) continue;
-      const double half = pair.log_ratio.high - pair.log_ratio.estimate;
-      const double error = half / student_quantile(pair.rounds - 1, 0.05);
-      squares += error * error * pair.rounds;
-      ++pairs;
-    }
-    return pairs ? std::sqrt(squares / pairs) : 0;
   }
 
   Sweep& sweep_;

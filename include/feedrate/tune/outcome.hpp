@@ -18,6 +18,17 @@
 
 namespace feedrate {
 
+/// How configs are chosen for measuring. All end in the same race.
+enum class Search : std::uint8_t {
+  model,    ///< predict all from a few probes, then measure where the most is to be gained
+  grid,     ///< every config, pass after pass
+  random,   ///< a random choice of configs, one round each
+  halving,  ///< the better third of many configs gets three times the rounds, again and again
+};
+
+inline constexpr std::array<std::string_view, 4> search_names = {"model", "grid", "random",
+                                                                 "halving"};
+
 /// How sure a recommendation is.
 enum class Standing : std::uint8_t {
   resolved,    ///< one config is faster than all others
@@ -81,12 +92,14 @@ struct Outcome {
   std::vector<Trial> trials;
   std::size_t reference = 0;  ///< trial: what frameworks do when told nothing
   std::vector<NotApplicable> not_applicable;
-  std::vector<Probe> probes;         ///< of parts, in the order of measuring
-  Demands demands;                   ///< what they say, as the model that predicts
-  std::vector<TierChoice> tiers;     ///< of the allowed tiers, narrowest first
-  std::vector<Pair> pairs;           ///< of the race
-  double noise = 0;                  ///< standard deviation of one paired log-ratio
-  int passes = 0;                    ///< of the race
+  std::vector<Probe> probes;      ///< of parts, in the order of measuring
+  Demands demands;                ///< what they say, as the model that predicts
+  std::vector<TierChoice> tiers;  ///< of the allowed tiers, narrowest first
+  std::vector<Pair> pairs;        ///< of the race
+  double noise = 0;               ///< standard deviation of one paired log-ratio
+  int passes = 0;                 ///< of the race
+  int rounds = 0;                 ///< run in all, probes included
+  Search search = Search::model;
   std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run in turn
   int verified_rounds = 0;           ///< how often it was re-run: 5, or less where time was short
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
@@ -23,6 +24,7 @@ namespace feedrate {
 struct Score {
   double objective = 0;
   double rate = 0;
+  int block = 0;  ///< of the round
 };
 
 /// What is known of one pair at the end of a race.
@@ -35,7 +37,7 @@ struct Pair {
 };
 
 /// Interleaved comparison of finalists. In each pass every runner that is still in runs once, in
-/// random order; the rounds of one pass are pairs.
+/// random order; the rounds of one pass are pairs. A pass that two processes share is run again.
 class Race {
  public:
   /// `finalists` are trials; `stays` (the reference) is never dropped.
@@ -57,9 +59,15 @@ class Race {
   void notify(std::optional<Score> score) {
     Runner& runner = runners_[queue_.back()];
     queue_.pop_back();
-    if (score) runner.scores.push_back(*score);
     runner.in = score.has_value();
-    if (queue_.empty()) ++passes_;
+    if (score) {
+      if (block_ && *block_ != score->block) undo_pass();
+      block_ = score->block;
+      runner.scores.push_back(*score);
+    }
+    if (!queue_.empty()) return;
+    ++passes_;
+    block_.reset();
   }
 
   int passes() const noexcept { return passes_; }
@@ -75,6 +83,22 @@ class Race {
 
   /// A against B by the objective, over the passes that both ran.
   Pair compare(std::size_t a, std::size_t b) const { return compare(a, b, &Score::objective); }
+
+  /// Mean and standard error of the log-ratio of their objectives. The error is pooled: that of one
+  /// round, as all runners' rounds show it beside what their pass has in common.
+  std::pair<double, double> difference(std::size_t a, std::size_t b) const {
+    const std::vector<double> ratios = log_ratios(a, b, &Score::objective);
+    if (ratios.empty()) return {0, std::numeric_limits<double>::infinity()};
+    return {mean(ratios), noise() * std::sqrt(2.0 / static_cast<double>(ratios.size()))};
+  }
+
+  /// Standard deviation of one round within its pass; infinite before the second pass.
+  double noise() const {
+    double squares = 0;
+    double freedom = 0;
+    for (int pass = 0; pass < passes_; ++pass) add_spread(pass, squares, freedom);
+    return freedom > 0 ? std::sqrt(squares / freedom) : std::numeric_limits<double>::infinity();
+  }
 
   /// The log-ratio of their rates, with its 95 % interval: unbounded below two common passes.
   Interval log_speedup(std::size_t a, std::size_t b) const {
@@ -101,6 +125,21 @@ class Race {
     bool in;
     std::vector<Score> scores;  ///< one per pass
   };
+
+  /// Squares of what is left of a pass's scores when each runner's mean and the pass's own are
+  /// taken away. Source: the two-way layout without repeats, e.g. Scheffe, 1959, chapter 4.
+  void add_spread(int pass, double& squares, double& freedom) const {
+    std::vector<double> rest;
+    const auto p = static_cast<std::size_t>(pass);
+    for (const Runner& runner : runners_) {
+      if (runner.scores.size() > p && runner.scores.size() > 1)
+        rest.push_back(runner.scores[p].objective - score(runner.trial));
+    }
+    if (rest.size() < 2) return;
+    const double center = mean(rest);
+    for (const double value : rest) squares += (value - center) * (value - center);
+    freedom += static_cast<double>(rest.size() - 1) * (passes_ - 1) / passes_;
+  }
 
   const Runner& find(std::size_t trial) const {
     return *std::find_if(runners_.begin(), runners_.end(),
@@ -129,6 +168,16 @@ class Race {
     return ratios;
   }
 
+  /// Forgets the scores of the pass that runs; its runners line up again behind the others.
+  void undo_pass() {
+    for (std::size_t r = 0; r < runners_.size(); ++r) {
+      Runner& runner = runners_[r];
+      if (runner.scores.size() <= static_cast<std::size_t>(passes_)) continue;
+      runner.scores.pop_back();
+      if (runner.in) queue_.insert(queue_.begin(), r);
+    }
+  }
+
   /// A new random order of those still in. Source: Fisher and Yates.
   void shuffle() {
     for (std::size_t r = 0; r < runners_.size(); ++r) {
@@ -143,6 +192,7 @@ class Race {
   std::size_t stays_;
   Random random_;
   std::vector<std::size_t> queue_;
+  std::optional<int> block_;  ///< of the pass that runs
   int passes_ = 0;
   int rivals_ = 0;
 };

@@ -3,94 +3,42 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "feedrate/core/clock.hpp"
+#include "feedrate/core/error.hpp"
 #include "feedrate/measure/measurer.hpp"
-#include "feedrate/tune/bounds.hpp"
+#include "feedrate/tune/options.hpp"
 #include "feedrate/tune/outcome.hpp"
 
 namespace feedrate {
-
-/// What is maximised.
-enum class Objective : std::uint8_t {
-  utilization,  ///< coupled rate over the best device rate in the space
-  throughput,   ///< samples/s
-  busy,         ///< share of time in which the device executes steps
-  mfu,          ///< model FLOP/s over the machine's own product rate in that precision
-  samples_per_joule,
-};
-
-inline constexpr std::array<std::string_view, 5> objective_names = {
-    "utilization", "throughput", "busy", "mfu", "samples_per_joule"};
-
-/// How configs are chosen for measuring. All end in the same race.
-enum class Search : std::uint8_t {
-  model,    ///< predict all from a few probes, then measure where the most is to be gained
-  grid,     ///< every config, pass after pass
-  random,   ///< a random choice of configs, one round each
-  halving,  ///< the better third of many configs gets three times the rounds, again and again
-};
-
-inline constexpr std::array<std::string_view, 4> search_names = {"model", "grid", "random",
-                                                                 "halving"};
-
-/// What a sweep is doing now.
-struct Progress {
-  std::string_view phase;  ///< calibrate, scan, race, ceilings, verify
-  const Config* config = nullptr;
-  const Round* round = nullptr;  ///< the round that just ended, if one did
-  std::string failure;           ///< why it did not end well
-  const Config* best = nullptr;
-  double best_samples_per_s = 0;
-  double elapsed_s = 0;
-  double budget_s = 0;
-};
-
-/// How to sweep.
-struct TuneOptions {
-  Space space;
-  Config reference;  ///< what gains are measured against
-  std::vector<Tier> allowed = {Tier::safe, Tier::numerics, Tier::training};
-  Objective objective = Objective::utilization;
-  Search search = Search::model;
-  double budget_s = 60;
-  int max_rounds = 0;                                  ///< of the search; 0: the budget decides
-  std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< for slots and step
-  std::map<Precision, double> peak_flops_per_s;        ///< for the objective mfu
-  double cores = 1;  ///< that loader and step share on the cpu device
-  std::uint64_t seed = 0;
-  std::vector<NotApplicable> not_applicable;
-  const std::atomic<bool>* stop = nullptr;   ///< ends the sweep after the round in progress
-  const std::atomic<bool>* abort = nullptr;  ///< ends that round too
-  std::function<void(const Progress&)> observe;
-  std::function<void(const Outcome&)> save;  ///< called after each round with what is known
-};
 
 /// The state that the phases of a sweep share.
 class Sweep {
  public:
   Sweep(Measurer& measurer, const TuneOptions& options)
-      : measurer_(measurer), options_(options), bounds_(options.cores) {
+      : measurer_(measurer), options_(options), begin_s_(measurer.now_s()) {
     outcome_.not_applicable = options.not_applicable;
-    outcome_.reference = add(canonical(options.reference));
-    for (const Config& config : configs_of(options.space)) add(config);
+    outcome_.search = options.search;
+    Config reference = canonical(options.reference);
+    outcome_.trials.emplace_back().config = reference;
+    for (const Config& config : configs_of(options.space)) {
+      if (config != reference) outcome_.trials.emplace_back().config = config;
+    }
+    for (Trial& trial : outcome_.trials) check_feasible(trial);
   }
 
   const TuneOptions& options() const noexcept { return options_; }
   Measurer& measurer() noexcept { return measurer_; }
-  Bounds& bounds() noexcept { return bounds_; }
   Outcome& outcome() noexcept { return outcome_; }
   const Outcome& outcome() const noexcept { return outcome_; }
   Trial& trial(std::size_t index) { return outcome_.trials[index]; }
-  const Config& reference() const { return outcome_.trials[outcome_.reference].config; }
+  const Trial& trial(std::size_t index) const { return outcome_.trials[index]; }
+  const Config& reference() const { return trial(outcome_.reference).config; }
 
   /// The index of the trial of `config`, which is added where it is new.
   std::size_t add(const Config& config) {
@@ -99,12 +47,23 @@ class Sweep {
                                     [&](const Trial& trial) { return trial.config == config; });
     if (found != trials.end()) return static_cast<std::size_t>(found - trials.begin());
     trials.emplace_back().config = config;
+    check_feasible(trials.back());
     return trials.size() - 1;
   }
 
-  double elapsed_s() const noexcept { return measurer_.now_s() - begin_s_; }
-  /// Whether `share` of the budget is used up.
-  bool is_past(double share) const noexcept { return elapsed_s() > share * options_.budget_s; }
+  /// Whether a trial may be run: it is within a tier that may change, and has not failed.
+  bool is_open(std::size_t index) const {
+    const TrialStatus status = trial(index).status;
+    return status != TrialStatus::failed && status != TrialStatus::infeasible &&
+           within_tier(reference(), trial(index).config, options_.allowed.back());
+  }
+
+  double elapsed_s() { return measurer_.now_s() - begin_s_; }
+  /// Whether `share` of the budget, or of the rounds, is used up.
+  bool is_past(double share) {
+    return elapsed_s() > share * options_.budget_s ||
+           (options_.max_rounds > 0 && outcome_.rounds >= share * options_.max_rounds);
+  }
   bool stopped() const noexcept {
     return options_.stop && options_.stop->load(std::memory_order_relaxed);
   }
@@ -113,109 +72,152 @@ class Sweep {
     const double seconds = std::clamp(options_.budget_s / 150, 0.05, 1.0);
     return {.seconds = seconds, .max_seconds = 4 * seconds, .abort = options_.abort};
   }
-
+  /// Rounds of parts may be short: they feed a model, which is checked by coupled rounds.
+  RoundOptions probe_options() const noexcept {
+    RoundOptions options = round_options();
+    options.seconds /= 2;
+    options.max_seconds = options.seconds;
+    options.min_batches = 2;
+    return options;
+  }
   /// No round may take more than this share of the budget.
   double longest_round_s() const noexcept { return options_.budget_s / 10; }
 
   /// Runs one coupled round of a trial; its score, or empty when it failed.
   std::optional<Score> run(std::size_t index, std::string_view phase) {
+    const Config config = trial(index).config;
+    const auto round = attempt({Part::coupled, config, round_options()}, phase);
     Trial& trial = outcome_.trials[index];
-    announce(phase, trial.config, nullptr, {});
-    try {
-      trial.rounds.push_back(measurer_.run({Part::coupled, trial.config, round_options()}));
-    } catch (const std::exception& error) {
-      rethrow_if_interrupted();
-      return fail(trial, phase, error);
-    }
-    trial.status = TrialStatus::measured;
-    stamp(trial.rounds.back());
-    announce(phase, trial.config, &trial.rounds.back(), {});
-    if (options_.save) options_.save(outcome_);
-    return score(trial.rounds.back());
-  }
-
-  /// Runs `measure()`; empty where it throws. For parts measured alone.
-  template <class Measure>
-  std::optional<Round> try_part(const Config& config, std::string_view phase, Measure&& measure) {
-    announce(phase, config, nullptr, {});
-    try {
-      Round round = measure();
-      stamp(round);
-      announce(phase, config, &round, {});
-      return round;
-    } catch (const std::exception& error) {
-      rethrow_if_interrupted();
-      announce(phase, config, nullptr, error.what());
+    if (!round) {
+      trial.status = TrialStatus::failed;
+      trial.reason = failure_;
       return std::nullopt;
     }
+    trial.status = TrialStatus::measured;
+    trial.rounds.push_back(*round);
+    announce(phase, config, &trial.rounds.back(), {});
+    if (options_.save) options_.save(outcome_);
+    return score(*round, config);
   }
 
+  /// Runs a part alone and keeps it among the probes; empty when it failed: `failure()` says why.
+  std::optional<Round> probe(const Request& request, std::string_view phase) {
+    const auto round = attempt(request, phase);
+    if (!round) return std::nullopt;
+    announce(phase, request.config, &*round, {});
+    outcome_.probes.push_back({request.part, request.config, request.variant, *round});
+    return round;
+  }
+  const std::string& failure() const noexcept { return failure_; }
+
   /// What a round says.
-  Score score(const Round& round) const noexcept {
+  Score score(const Round& round, const Config& config) const {
     const double rate = std::log(round.samples_per_s());
-    const bool busy = options_.objective == Objective::busy;
-    return {busy ? std::log(std::max(round.busy(), 1e-300)) : rate, rate};
+    const double floor = 1e-300;
+    switch (options_.objective) {
+      case Objective::busy:
+        return {std::log(std::max(round.busy(), floor)), rate, round.block};
+      case Objective::mfu:
+        return {rate - log_peak(config), rate, round.block};
+      case Objective::samples_per_joule:
+        return {rate + std::log(round.duration_s / std::max(round.energy_j, floor)), rate,
+                round.block};
+      case Objective::utilization:
+      case Objective::throughput:
+        break;
+    }
+    return {rate, rate, round.block};
+  }
+
+  /// Logarithm of the FLOP/s of the machine in the config's precision; 0 where unknown.
+  double log_peak(const Config& config) const {
+    const auto peak = options_.peak_flops_per_s.find(config.precision);
+    return peak == options_.peak_flops_per_s.end() ? 0 : std::log(peak->second);
   }
 
   /// Mean score of a trial; empty before its first round.
   std::optional<double> score(std::size_t index) const {
     const Trial& trial = outcome_.trials[index];
     if (trial.rounds.empty() || trial.status != TrialStatus::measured) return std::nullopt;
-    return trial.mean_of([this](const Round& round) { return score(round).objective; });
+    return trial.mean_of([&](const Round& round) { return score(round, trial.config).objective; });
   }
 
-  /// The narrowest allowed tier that a config lies in; empty when it lies in none.
-  std::optional<Tier> tier_of(const Config& config) const {
-    for (const Tier tier : options_.allowed) {
-      if (within_tier(reference(), config, tier)) return tier;
-    }
-    return std::nullopt;
+  /// What a trial's score is believed to be: as the search said, else the mean of its rounds.
+  std::optional<double> belief(std::size_t index) const {
+    const auto measured = score(index);
+    const auto found = beliefs_.find(index);
+    return measured && found != beliefs_.end() ? found->second : measured;
   }
+  void believe(std::size_t index, double score) { beliefs_[index] = score; }
 
-  /// The best trial measured so far within `tier`; empty when there is none.
-  std::optional<std::size_t> best(Tier tier) const {
-    std::optional<std::size_t> best;
-    for (std::size_t t = 0; t < outcome_.trials.size(); ++t) {
-      if (!score(t) || !within_tier(reference(), outcome_.trials[t].config, tier)) continue;
-      if (!best || *score(t) > *score(*best)) best = t;
-    }
-    return best;
+  /// Standard deviation of one round's log-score, where the search has learnt it.
+  std::optional<double> noise;
+
+  bool within(std::size_t index, Tier tier) const {
+    return within_tier(reference(), trial(index).config, tier);
   }
 
  private:
-  void stamp(Round& round) noexcept {
-    round.order = rounds_++;
-    round.start_s = elapsed_s() - round.duration_s;
+  using MemoryKey = std::tuple<int, int, int, Precision, int, int, bool>;
+
+  void check_feasible(Trial& trial) {
+    if (options_.max_memory_bytes == ~std::uint64_t{0}) return;
+    const Config& c = trial.config;
+    const MemoryKey key{c.batch,     c.prefetch,   c.step_threads,
+                        c.precision, c.accumulate, c.workers > 0 ? 1 : 0,
+                        c.pinned};
+    const auto [known, added] = memory_.try_emplace(key, 0);
+    if (added) known->second = measurer_.memory_bytes(c);
+    if (known->second <= options_.max_memory_bytes) return;
+    trial.status = TrialStatus::infeasible;
+    trial.reason = "needs " + std::to_string(known->second >> 20) + " MiB, more than the " +
+                   std::to_string(options_.max_memory_bytes >> 20) + " MiB allowed";
   }
 
-  std::optional<Score> fail(Trial& trial, std::string_view phase, const std::exception& error) {
-    trial.status = TrialStatus::failed;
-    trial.reason = error.what();
-    announce(phase, trial.config, nullptr, trial.reason);
-    return std::nullopt;
+  std::optional<Round> attempt(const Request& request, std::string_view phase) {
+    announce(phase, request.config, nullptr, {});
+    ++outcome_.rounds;
+    try {
+      Round round = measurer_.run(request);
+      round.order = outcome_.rounds - 1;
+      round.start_s = elapsed_s() - round.duration_s;
+      return round;
+    } catch (const std::exception& error) {
+      if (options_.abort && options_.abort->load(std::memory_order_relaxed)) throw;
+      failure_ = error.what();
+      announce(phase, request.config, nullptr, failure_);
+      return std::nullopt;
+    }
   }
 
-  void rethrow_if_interrupted() const {
-    if (options_.abort && options_.abort->load(std::memory_order_relaxed)) throw;
+  /// The best trial measured so far.
+  std::optional<std::size_t> leader() const {
+    std::optional<std::size_t> best;
+    for (std::size_t t = 0; t < outcome_.trials.size(); ++t) {
+      if (!outcome_.trials[t].rounds.empty() && score(t) && (!best || *score(t) > *score(*best)))
+        best = t;
+    }
+    return best;
   }
 
   void announce(std::string_view phase, const Config& config, const Round* round,
                 const std::string& failure) {
     if (!options_.observe) return;
     Progress progress{phase, &config, round, failure, nullptr, 0, elapsed_s(), options_.budget_s};
-    if (const auto leader = best(options_.allowed.back())) {
-      progress.best = &outcome_.trials[*leader].config;
-      progress.best_samples_per_s = outcome_.trials[*leader].samples_per_s().estimate;
+    if (const auto best = leader()) {
+      progress.best = &trial(*best).config;
+      progress.best_samples_per_s = trial(*best).samples_per_s().estimate;
     }
     options_.observe(progress);
   }
 
   Measurer& measurer_;
   const TuneOptions& options_;
-  Bounds bounds_;
+  double begin_s_;
   Outcome outcome_;
-  double begin_s_ = measurer_.now_s();
-  int rounds_ = 0;
+  std::string failure_;
+  std::map<std::size_t, double> beliefs_;
+  std::map<MemoryKey, std::uint64_t> memory_;
 };
 
 }  // namespace feedrate

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ceilings of single trials: the parts measured alone, in turn with all of it together.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "feedrate/tune/sweep.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// Sums over the rounds of one part.
+struct PartSum {
+  double samples = 0, seconds = 0, cpu_s = 0;
+
+  void add(const Round& round) noexcept {
+    samples += static_cast<double>(round.samples);
+    seconds += round.duration_s;
+    cpu_s += round.cpu_s;
+  }
+  double rate() const noexcept { return seconds > 0 ? samples / seconds : 0; }
+  double cpu_per_sample() const noexcept { return samples > 0 ? cpu_s / samples : 0; }
+};
+
+/// Runs the parts of a config in turn, so often; forth and back, so that a steady drift cancels.
+inline std::array<PartSum, 4> measure_in_turn(Sweep& sweep, const Config& config, int turns,
+                                              double share) {
+  std::array<PartSum, 4> sums;
+  std::vector<Part> parts = {Part::coupled, Part::loader, Part::device};
+  if (sweep.measurer().copies()) parts.push_back(Part::copy);
+  for (int turn = 0; turn < turns; ++turn) {
+    if (turn > 0 && (sweep.stopped() || sweep.is_past(share))) break;
+    for (const Part part : parts) {
+      const auto round = sweep.probe({part, config, sweep.round_options()}, "ceilings");
+      if (!round) return {};
+      sums[static_cast<std::size_t>(part)].add(*round);
+    }
+    std::reverse(parts.begin(), parts.end());
+  }
+  return sums;
+}
+
+/// Puts the ceilings of a trial into it; none where a part of it failed.
+inline void measure_ceilings(Sweep& sweep, std::size_t index, double share) {
+  constexpr int turns = 3;
+  const Config config = sweep.trial(index).config;
+  const auto sums = measure_in_turn(sweep, config, turns, share);
+  const auto& [coupled, loader, copy, device] = sums;
+  if (coupled.seconds == 0) return;
+  Ceilings ceilings{.loader = loader.rate(), .device = device.rate(), .coupled = coupled.rate()};
+  if (copy.seconds > 0) ceilings.copy = copy.rate();
+  const double cpu_s = loader.cpu_per_sample() + device.cpu_per_sample();
+  if (config.workers > 0 && cpu_s > 0) ceilings.cores = sweep.options().cores / cpu_s;
+  sweep.trial(index).ceilings = ceilings;
+  DeviceCeiling& best = sweep.outcome().best_device;
+  if (device.rate() > best.samples_per_s) best = {config, device.rate()};
+}
+
+/// The fastest step of all that were probed, measured once more: the luck by which it won is left
+/// out.
+inline void measure_best_device(Sweep& sweep) {
+  const Probe* best = nullptr;
+  for (const Probe& probe : sweep.outcome().probes) {
+    if (probe.part != Part::device) continue;
+    if (!best || probe.round.samples_per_s() > best->round.samples_per_s()) best = &probe;
+  }
+  if (!best) return;
+  const Config config = best->config;
+  const auto round = sweep.probe({Part::device, config, sweep.round_options()}, "ceilings");
+  if (round) sweep.outcome().best_device = {config, round->samples_per_s()};
+}
+
+/// What is reported of a trial beyond its rate. That one part of it fails is no reason to lose
+/// what is known.
+inline void look_at(Sweep& sweep, std::size_t index, double share) {
+  measure_ceilings(sweep, index, share);
+  Trial& trial = sweep.trial(index);
+  if (sweep.is_past(share)) return;
+  try {
+    trial.epoch_boundary_s = sweep.measurer().epoch_boundary_s(trial.config);
+  } catch (const std::exception& error) {
+    trial.reason = std::string("its epoch boundary was not measured: ") + error.what();
+  }
+}
+
+}  // namespace detail
+
+/// Looks closer at the reference and at the choice of each tier, until `share` of the budget.
+inline void look_closer(Sweep& sweep, double share) {
+  Outcome& outcome = sweep.outcome();
+  std::vector<std::size_t> trials = {outcome.reference};
+  for (const TierChoice& choice : outcome.tiers) {
+    if (std::find(trials.begin(), trials.end(), choice.trial) == trials.end()) {
+      trials.push_back(choice.trial);
+    }
+  }
+  if (!sweep.stopped()) detail::measure_best_device(sweep);
+  for (const std::size_t trial : trials) {
+    if (!sweep.stopped() && !sweep.trial(trial).rounds.empty())
+      detail::look_at(sweep, trial, share);
+  }
+  for (Trial& trial : outcome.trials) {
+    if (!trial.rounds.empty()) trial.memory_bytes = sweep.measurer().memory_bytes(trial.config);
+  }
+}
+
+}  // namespace feedrate

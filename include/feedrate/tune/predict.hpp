@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The prediction: the coupled rate of any config from the demands of its parts.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "feedrate/tune/demands.hpp"
+
+namespace feedrate {
+
+/// What holds a config back.
+enum class Bottleneck : std::uint8_t { serial, loader, copy, device, cores };
+
+/// What is expected of a config.
+struct Prediction {
+  double samples_per_s = 0;
+  double device_samples_per_s = 0;  ///< of the step alone
+  Bottleneck bottleneck = Bottleneck::device;
+};
+
+namespace detail {
+
+/// Share of the slower rate that is left when two stages of varying speed share a buffer.
+///
+/// `slack` is the slower rate over the faster one, `places` the batches between and in them, and
+/// `variability` the mean squared coefficient of variation of both. With exponential times this is
+/// the M/M/1/K queue (Gross, Shortle, Thompson, Harris, "Fundamentals of Queueing Theory"; tf.data
+/// models its buffers so); steadier stages are as many more places.
+inline double buffer_share(double slack, double places, double variability) noexcept {
+  if (variability < 1e-6) return 1;
+  const double k = places / variability;
+  if (slack > 1 - 1e-6) return k / (k + 1);
+  return (1 - std::pow(slack, k)) / (1 - std::pow(slack, k + 1));
+}
+
+struct Limit {
+  double samples_per_s = std::numeric_limits<double>::infinity();
+  Bottleneck bottleneck = Bottleneck::device;
+
+  void lower(double rate, Bottleneck why) noexcept {
+    if (rate < samples_per_s) *this = {rate, why};
+  }
+};
+
+/// Without workers the caller fills, and copies what is not pinned; a step that runs on a device
+/// of its own goes on meanwhile, one in the caller does not.
+inline Limit serial_limit(const Demands& demands, const Config& config, double device) {
+  const auto copy = demands.copy(config);
+  Limit limit{device, Bottleneck::device};
+  if (!copy) {
+    limit.lower(1 / (demands.loader->serial_s + 1 / device), Bottleneck::serial);
+    return limit;
+  }
+  const double staging_s = config.pinned ? 0 : 1 / *copy;
+  limit.lower(*copy, Bottleneck::copy);
+  limit.lower(1 / (demands.loader->serial_s + staging_s), Bottleneck::serial);
+  return limit;
+}
+
+/// With workers the lowest ceiling holds, less what too small a buffer costs.
+inline Limit overlapped_limit(const Demands& demands, const Config& config,
+                              const StepDemand& step) {
+  const double loader = demands.loader->rate(config.workers);
+  const double device = step.rate(config.batch);
+  const double variability = (demands.loader->variability + step.variability) / 2 / config.batch;
+  const double slack = std::min(loader, device) / std::max(loader, device);
+  const double share = buffer_share(slack, config.prefetch + 2, variability);
+  Limit limit{device * share, Bottleneck::device};
+  limit.lower(loader * share, Bottleneck::loader);
+  if (const auto copy = demands.copy(config)) limit.lower(*copy, Bottleneck::copy);
+  const double cpu_s = demands.loader->cpu_s + step.cpu_s;
+  if (cpu_s > 0) limit.lower(demands.cores / cpu_s, Bottleneck::cores);
+  return limit;
+}
+
+}  // namespace detail
+
+/// What the demands say of `config`; empty where a part of it was not measured.
+inline std::optional<Prediction> predict(const Demands& demands, const Config& config) {
+  const StepDemand* step = demands.step(config);
+  if (!step || !demands.loader) return std::nullopt;
+  const double device = step->rate(config.batch);
+  const detail::Limit limit = config.workers == 0
+                                  ? detail::serial_limit(demands, config, device)
+                                  : detail::overlapped_limit(demands, config, *step);
+  return Prediction{limit.samples_per_s, device, limit.bottleneck};
+}
+
+}  // namespace feedrate
