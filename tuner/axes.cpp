@@ -62,6 +62,16 @@ std::vector<int> list(std::string_view text) {
   return values;
 }
 
+/// A number and the unit behind it; empty where the text does not begin with a finite number.
+std::optional<std::pair<double, std::string_view>> quantity(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || !std::isfinite(value) || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  if (text.starts_with(' ')) text.remove_prefix(1);
+  return std::pair(value, text);
+}
+
 template <class T>
 std::vector<T> unique(std::vector<T> values) {
   std::sort(values.begin(), values.end());
@@ -117,18 +127,28 @@ std::vector<Precision> parse_precisions(std::string_view flag, std::string_view 
   return values;
 }
 
+std::uint64_t parse_bytes(std::string_view flag, std::string_view text) {
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"", 1},      {"B", 1},        {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},    {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+  const auto read = quantity(text);
+  for (const auto& [unit, size] : units) {
+    const double bytes = read ? read->first * size : 0;
+    if (read && read->second == unit && bytes >= 1 && bytes < 0x1p63) {
+      return static_cast<std::uint64_t>(bytes);
+    }
+  }
+  refuse(flag, text, "write a size such as 500MB or 1.5GiB");
+}
+
 double parse_seconds(std::string_view flag, std::string_view text) {
   constexpr std::pair<std::string_view, double> units[] = {
       {"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"min", 60}, {"h", 3600}};
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const auto found = std::find_if(std::begin(units), std::end(units),
-                                  [&](const auto& known) { return known.first == unit; });
-  if (error != std::errc{} || found == std::end(units) || !std::isfinite(value) || value < 0) {
-    refuse(flag, text, "write a time such as 60s, 100us or 2min");
+  const auto read = quantity(text);
+  for (const auto& [unit, seconds] : units) {
+    if (read && read->second == unit) return read->first * seconds;
   }
-  return value * found->second;
+  refuse(flag, text, "write a time such as 60s, 100us or 2min");
 }
 
 }  // namespace feedrate

@@ -2,6 +2,7 @@
 // What people write for axis values and times: "0,1,2,4", "16:1024:x2", "on,off", "100us".
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ std::vector<Precision> parse_precisions(std::string_view flag, std::string_view 
 
 /// A time in seconds: "60s", "100us", "2min"; a plain number is seconds. Not negative.
 double parse_seconds(std::string_view flag, std::string_view text);
+
+/// A size in bytes: "1GiB", "500MB", "1.5 TB"; a plain number is bytes. At least one byte.
+std::uint64_t parse_bytes(std::string_view flag, std::string_view text);
 
 /// Which of `names` the comma-separated words of `text` are.
 std::vector<std::size_t> parse_names(std::string_view flag, std::string_view text,

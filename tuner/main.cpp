@@ -7,6 +7,7 @@
 #include "options.hpp"
 #include "sweep_verb.hpp"
 #include "terminal.hpp"
+#include "trial_child.hpp"
 
 namespace feedrate {
 namespace {
@@ -41,14 +42,14 @@ int run(CommandLine line) {
     case Verb::sweep:
       break;
   }
-  return run_sweep(line.sweep);
+  return line.sweep.trial_child != 0 ? run_trial_child(line.sweep) : run_sweep(line.sweep);
 }
 
 }  // namespace
 }  // namespace feedrate
 
 int main(int argc, char** argv) try {
-  return feedrate::run(feedrate::parse_command_line(argc, argv));
+  return feedrate::run(feedrate::parse_command_line({argv + 1, argv + argc}));
 } catch (const feedrate::Error& error) {
   std::cerr << "autotune: " << error.what() << '\n';
   return feedrate::exit_code(error.fault());

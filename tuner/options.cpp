@@ -6,6 +6,7 @@
 #include <iostream>
 #include <map>
 
+#include "feedrate/core/error.hpp"
 #include "version.hpp"
 
 namespace feedrate {
@@ -93,14 +94,60 @@ void add_search(CLI::App& app, SweepOptions& options) {
   const Group group(app, "Search");
   group.option("--budget", options.budget, "TIME", "How long to tune, by default 60s.")
       ->take_last();
-  group.option("--device", options.device, "NAME", "The device that trains, by default cpu.");
+  group.option("--device", options.device, "NAME",
+               "The device that trains: cpu (the default), or one that is emulated and only takes "
+               "time: emulated:h100/resnet50 and the like, or emulated:SECONDS@BATCH.");
+  group.flag("--what-if", options.what_if,
+             "Measure at the end what would be if only one cost were taken away: decoding, "
+             "augmentation, the step, the loader. Takes up to as long again, some 20 s at most.");
   group.option("--objective", options.objective, "NAME",
-               "What to maximise: utilization (the default), throughput or busy.");
+               "What to maximise: utilization (the default) or throughput, which are both the "
+               "rate; busy, mfu (needs the card) or samples_per_joule (needs a meter).");
+  group.option("--search", options.search, "NAME",
+               "How configs are chosen for measuring: model (the default), grid, random or "
+               "halving.");
   group.option("--allow", options.allow, "TIERS",
                "What may change: safe (nothing in the mathematics), numerics (rounding), "
                "training (convergence). The default is safe,numerics,training.");
   group.option("--seed", options.seed, "N",
                "The seed of order, augmentation and search, by default 0.");
+}
+
+void add_trials(CLI::App& app, SweepOptions& options) {
+  const Group group(app, "Trials");
+  group.option("--trial-timeout", options.trial_timeout, "TIME",
+               "A trial that finishes no batch for so long is killed, by default 60s.");
+  group.flag("--in-process", options.in_process,
+             "Run the trials in this process, for debuggers: one that crashes ends the run.");
+  group.option("--resume", options.resume, "REPORT",
+               "Go on with a run that was killed, from the journal beside its report. All other "
+               "options but those of the output are its own.");
+  group.option("--trial-child", options.trial_child, "PID", "")->group("");
+}
+
+/// A resumed run has its options already; how it is shown may be said anew.
+void check_resume(const CLI::App& app) {
+  const std::vector<std::string> shown = {"--resume", "--json", "--quiet", "--no-progress",
+                                          "--color"};
+  if (app.count("--resume") == 0) return;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || std::find(shown.begin(), shown.end(), name) != shown.end())
+      continue;
+    throw Error(Fault::usage,
+                "--resume takes its options from the journal: leave out " + name + ".");
+  }
+}
+
+void add_constraints(CLI::App& app, SweepOptions& options) {
+  const Group group(app, "Constraints");
+  group.option("--max-memory", options.max_memory, "SIZE",
+               "Leave out what needs more memory for batches and step, such as 500MB or 1.5GiB.");
+  group.option("--max-workers", options.max_workers, "N", "Never try more workers.");
+  group.option("--max-batch", options.max_batch, "N", "Never try a larger batch.");
+  group.option("--effective-batch", options.effective_batch, "N",
+               "Hold the samples of one update at N: smaller batches accumulate their gradients, "
+               "so that convergence and learning rate stay what they are.");
 }
 
 void add_output(CLI::App& app, SweepOptions& options) {
@@ -136,15 +183,15 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
   return command;
 }
 
-std::string joined(int argc, char** argv) {
+std::string joined(const std::vector<std::string>& words) {
   std::string line = "autotune";
-  for (int i = 1; i < argc; ++i) (line += ' ') += argv[i];
+  for (const std::string& word : words) (line += ' ') += word;
   return line;
 }
 
 }  // namespace
 
-CommandLine parse_command_line(int argc, char** argv) {
+CommandLine parse_command_line(const std::vector<std::string>& given) {
   CommandLine line;
   CLI::App app(
       "autotune finds out why a GPU or CPU waits while training, and what to set so that it no "
@@ -156,6 +203,8 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_data(app, line.sweep);
   add_axes(app, line.sweep);
   add_search(app, line.sweep);
+  add_constraints(app, line.sweep);
+  add_trials(app, line.sweep);
   add_output(app, line.sweep);
   add_color(app, line.sweep.color);
   app.add_subcommand("workloads", "List the built-in workloads.")->callback([&] {
@@ -164,12 +213,14 @@ CommandLine parse_command_line(int argc, char** argv) {
   add_doctor(app, line);
   app.require_subcommand(0, 1);
 
-  std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words = given;
+  line.sweep.words = given;
   line.sweep.command = cut_command(words);
-  line.sweep.command_line = joined(argc, argv);
+  line.sweep.command_line = joined(given);
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
+    check_resume(app);
   } catch (const CLI::ParseError& error) {
     line.verb = Verb::nothing;
     line.exit_code = app.exit(error) == 0 ? 0 : 2;

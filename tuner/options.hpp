@@ -24,6 +24,8 @@ struct SweepOptions {
   std::string device = "cpu";
   std::string workers, batch, prefetch, pinned, precision, step_threads;  ///< axes
   std::string budget = "60s";
+  std::string search = "model";
+  std::string max_memory, max_workers, max_batch, effective_batch;  ///< constraints
   std::string objective = "utilization";
   std::string allow = "safe,numerics,training";
   std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu
@@ -32,6 +34,7 @@ struct SweepOptions {
   std::uint64_t seed = 0;
   std::uint64_t max_skips = 0;
   bool dct_scaling = false;
+  bool what_if = false;
   std::string output;  ///< file, "-" for standard output, empty for a name made from the workload
   bool json = false;
   bool quiet = false;
@@ -40,6 +43,11 @@ struct SweepOptions {
   ColorWish color = ColorWish::automatic;
   std::vector<std::string> command;  ///< behind "--"
   std::string command_line;
+  std::string resume;  ///< report or journal of the run to go on with; empty: a new run
+  std::string trial_timeout = "60s";
+  bool in_process = false;
+  int trial_child = 0;             ///< process id of the parent; 0: this is no child
+  std::vector<std::string> words;  ///< all of the command line, without the program's name
 };
 
 /// What to do.
@@ -54,7 +62,7 @@ struct CommandLine {
   int exit_code = 0;  ///< of Verb::nothing: after --help, or a mistake that was explained
 };
 
-/// Reads the command line; prints help or what is wrong with it.
-CommandLine parse_command_line(int argc, char** argv);
+/// Reads the command line, given without the program's name; prints help or what is wrong with it.
+CommandLine parse_command_line(const std::vector<std::string>& words);
 
 }  // namespace feedrate

@@ -5,22 +5,15 @@
 #include <string>
 #include <type_traits>
 
+#include "applicable.hpp"
 #include "axes.hpp"
-#include "feedrate/report/words.hpp"
+#include "constraints.hpp"
+#include "device.hpp"
+#include "feedrate/measure/energy.hpp"
 #include "feedrate/train/make_step.hpp"
 
 namespace feedrate {
 namespace {
-
-void check_device(const std::string& device) {
-  if (device == "cpu") return;
-  if (device.starts_with("cuda")) {
-    throw Error(Fault::device, "Device '" + device +
-                                   "' is not to be had: this build trains on the cpu only; leave "
-                                   "--device out.");
-  }
-  throw Error(Fault::usage, "There is no device '" + device + "': the only one so far is cpu.");
-}
 
 /// 0, 1, 2, 4, ... up to and with the number of CPUs.
 std::vector<int> default_workers(int cpus) {
@@ -54,21 +47,40 @@ Objective parse_objective(const std::string& text) {
   return static_cast<Objective>(names.front());
 }
 
-/// Takes out the values that `fits` refuses and says so; at least one must be left.
-template <class T, class Fits>
-void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>& values,
-                     const std::string& why, Fits&& fits) {
-  std::vector<T> kept;
-  for (const T value : values) {
-    if (fits(value)) {
-      kept.push_back(value);
-    } else {
-      plan.not_applicable.push_back({axis, value_text(value), why});
-    }
+Search parse_search(const std::string& text) {
+  const auto names = parse_names("--search", text, {search_names.begin(), search_names.end()});
+  if (names.size() != 1) throw Error(Fault::usage, "--search takes one name.");
+  return static_cast<Search>(names.front());
+}
+
+/// An objective needs what it is made of.
+void check_objective(Objective objective, const SweepOptions& options) {
+  if (objective == Objective::mfu && options.no_card) {
+    throw Error(Fault::usage,
+                "--objective mfu compares with the machine card: leave --no-card out.");
   }
-  values = kept;
-  if (!values.empty()) return;
-  throw Error(Fault::usage, "No value of --" + axis + " can be used: " + why + ".");
+  if (objective != Objective::samples_per_joule) return;
+  const EnergyMeter meter = cpu_energy();
+  if (meter.works()) return;
+  throw Error(Fault::usage, "--objective samples_per_joule can't be measured here, " +
+                                meter.why_not + ": choose another objective.");
+}
+
+double parse_budget(const std::string& text) {
+  constexpr double shortest_s = 0.05;
+  const double budget_s = parse_seconds("--budget", text);
+  if (budget_s <= 0) throw Error(Fault::usage, "--budget must be more than 0, such as 60s.");
+  if (budget_s >= shortest_s) return budget_s;
+  throw Error(Fault::usage, "--budget " + text +
+                                " is shorter than one trial, which takes 50ms at least: give it "
+                                "some seconds.");
+}
+
+/// Whether other batches than the reference's may be recommended.
+bool may_change_batch(const TuneOptions& plan) {
+  const bool accumulates = plan.space.effective_batch > 0;
+  return allows(plan, accumulates ? Tier::numerics : Tier::training) ||
+         allows(plan, Tier::training);
 }
 
 /// The one value that the user fixed, else what frameworks do when told nothing.
@@ -77,20 +89,22 @@ T reference_value(const std::vector<T>& values, bool given, T framework_default)
   return given && values.size() == 1 ? values.front() : framework_default;
 }
 
-void plan_axes(TuneOptions& plan, const SweepOptions& options, int cpus,
-               const std::vector<int>& batches) {
+void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints& constraints,
+               int cpus, const std::vector<int>& batches) {
   Space& space = plan.space;
   const auto integers = [](const char* flag, const std::string& text, int least, int most,
                            std::vector<int> otherwise) {
     return text.empty() ? otherwise : parse_integers(flag, text, least, most);
   };
-  space.workers = integers("--workers", options.workers, 0, 1024, default_workers(cpus));
+  const int most = constraints.max_workers;
+  space.workers =
+      integers("--workers", options.workers, 0, 1024, default_workers(most > 0 ? most : cpus));
   space.prefetch = integers("--prefetch", options.prefetch, 1, 1024, {1, 4});
   space.batch = integers("--batch", options.batch, 1, 1 << 20,
-                         allows(plan, Tier::training) ? batches : std::vector<int>{32});
+                         may_change_batch(plan) ? batches : std::vector{plan.reference.batch});
   space.step_threads =
       integers("--step-threads", options.step_threads, 1, 1024, default_step_threads(cpus));
-  space.workers_may_grow = options.workers.empty();
+  space.workers_may_grow = options.workers.empty() && most == 0;
   const std::string precisions = allows(plan, Tier::numerics) ? "fp32,bf16" : "fp32";
   space.precision =
       parse_precisions("--precision", options.precision.empty() ? precisions : options.precision);
@@ -108,12 +122,40 @@ void drop_inapplicable(TuneOptions& plan, std::size_t samples) {
                   [&](int batch) { return static_cast<std::size_t>(batch) <= samples; });
 }
 
+/// An emulated device knows the time of one batch, and nothing of threads and number formats.
+void plan_emulated(TuneOptions& plan, const SweepOptions& options, const Accelerator& accelerator) {
+  Space& space = plan.space;
+  if (plan.objective == Objective::mfu || plan.objective == Objective::samples_per_joule) {
+    throw Error(Fault::usage,
+                "An emulated device computes nothing and uses no energy: choose "
+                "--objective utilization, throughput or busy.");
+  }
+  if (options.batch.empty()) space.batch = {accelerator.batch};
+  if (options.step_threads.empty()) space.step_threads = {1};
+  if (options.precision.empty()) space.precision = {Precision::fp32};
+  keep_applicable(
+      plan, "batch", space.batch,
+      "the emulated step is known for batches of " + std::to_string(accelerator.batch) + " alone",
+      [&](int batch) { return batch == accelerator.batch; });
+  keep_applicable(plan, "step_threads", space.step_threads,
+                  "an emulated step uses no thread of this host",
+                  [](int threads) { return threads == 1; });
+  keep_applicable(plan, "precision", space.precision,
+                  "an emulated step has no number format, fp32 stands for it",
+                  [](Precision precision) { return precision == Precision::fp32; });
+  keep_applicable(plan, "pinned", space.pinned, "an emulated device copies nothing",
+                  [](bool pinned) { return !pinned; });
+  plan.reference.batch = accelerator.batch;
+}
+
 /// Values beyond the tiers that may change are left out, and that is said.
 void drop_forbidden(TuneOptions& plan) {
   const Config& reference = plan.reference;
   Space& space = plan.space;
-  if (!allows(plan, Tier::training)) {
-    keep_applicable(plan, "batch", space.batch, "--allow leaves training out",
+  if (!may_change_batch(plan)) {
+    const bool accumulates = space.effective_batch > 0;
+    keep_applicable(plan, "batch", space.batch,
+                    accumulates ? "--allow leaves numerics out" : "--allow leaves training out",
                     [&](int batch) { return batch == reference.batch; });
   }
   if (!allows(plan, Tier::numerics)) {
@@ -126,31 +168,57 @@ void drop_forbidden(TuneOptions& plan) {
 
 TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
                        const std::vector<int>& batches, std::size_t samples) {
-  check_device(options.device);
+  const auto accelerator = emulated_accelerator(options.device);
   const int cpus = limits.cpus.usable;
   TuneOptions plan;
   plan.allowed = parse_tiers(options.allow);
   plan.objective = parse_objective(options.objective);
-  plan.budget_s = parse_seconds("--budget", options.budget);
-  if (plan.budget_s <= 0) throw Error(Fault::usage, "--budget must be more than 0, such as 60s.");
+  plan.search = parse_search(options.search);
+  plan.budget_s = parse_budget(options.budget);
   plan.seed = options.seed;
   plan.cores = std::min<double>(limits.cpus.quota.value_or(cpus), cpus);
-  plan_axes(plan, options, cpus, batches);
+  const Constraints constraints = parse_constraints(options);
+  plan.space.effective_batch = constraints.effective_batch;
+  plan.reference.batch = reference_batch(constraints, plan.reference.batch, samples);
+  plan_axes(plan, options, constraints, cpus, batches);
+  if (accelerator) plan_emulated(plan, options, *accelerator);
+  check_objective(plan.objective, options);
   drop_inapplicable(plan, samples);
+  constrain(plan, constraints);
   Config& reference = plan.reference;
-  const int common = static_cast<int>(std::min<std::size_t>(reference.batch, samples));
   reference.step_threads =
-      reference_value(plan.space.step_threads, !options.step_threads.empty(), cpus);
-  reference.batch = reference_value(plan.space.batch, !options.batch.empty(), common);
+      reference_value(plan.space.step_threads, !options.step_threads.empty() || accelerator, cpus);
+  reference.batch = reference_value(plan.space.batch, !options.batch.empty(), reference.batch);
+  if (plan.space.effective_batch > 0) {
+    reference.accumulate = plan.space.effective_batch / reference.batch;
+  }
   reference.precision =
       reference_value(plan.space.precision, !options.precision.empty(), Precision::fp32);
   drop_forbidden(plan);
   return plan;
 }
 
+void add_peaks(TuneOptions& plan, const std::vector<ProductRate>& products) {
+  if (plan.objective != Objective::mfu) return;
+  for (const ProductRate& product : products) {
+    if (product.flops.all.known()) {
+      plan.peak_flops_per_s[product.precision] = product.flops.all.per_s;
+    }
+  }
+  const auto known = [&](Precision precision) { return plan.peak_flops_per_s.contains(precision); };
+  keep_applicable(plan, "precision", plan.space.precision,
+                  "the machine card holds no product rate to compare with", known);
+  if (known(plan.reference.precision)) return;
+  throw Error(Fault::usage, "--objective mfu has no product rate of " +
+                                std::string(name_of(plan.reference.precision)) +
+                                " to compare the reference with: choose another objective.");
+}
+
 void check_early(const SweepOptions& options, const Limits& limits) {
   constexpr std::size_t any_size = std::size_t{1} << 30;
-  plan_sweep(options, limits, {32}, any_size);
+  std::vector<int> any_batch = {1};
+  while (any_batch.back() < 1 << 20) any_batch.push_back(2 * any_batch.back());
+  plan_sweep(options, limits, any_batch, any_size);
   const bool images = !options.data.empty() || options.workload == "images";
   if (options.dct_scaling && !images) {
     throw Error(Fault::usage, "--dct-scaling goes with JPEG files: leave it out.");

@@ -73,11 +73,11 @@ void ProgressLine::plain(const Progress& progress) {
                  short_title(*progress.config).c_str(), progress.failure.c_str());
     return;
   }
-  if (phase != last_phase_ && phase != "scan") {
+  if (phase != last_phase_ && phase != "explore") {
     std::fprintf(stderr, "[%s] %s\n", seconds.c_str(), phase.c_str());
   }
   last_phase_ = phase;
-  if (!progress.round || phase != "scan") return;
+  if (!progress.round || phase != "explore") return;
   if (std::find(seen_.begin(), seen_.end(), *progress.config) != seen_.end()) return;
   seen_.push_back(*progress.config);
   std::fprintf(stderr, "[%s] trial %zu: %s: %s samples/s\n", seconds.c_str(), seen_.size(),

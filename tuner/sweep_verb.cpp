@@ -4,39 +4,30 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "axes.hpp"
-#include "feedrate/measure/cache_folder.hpp"
-#include "feedrate/measure/warm.hpp"
-#include "feedrate/report/card.hpp"
-#include "feedrate/report/json.hpp"
-#include "feedrate/report/screen.hpp"
-#include "feedrate/report/settings.hpp"
+#include "feedrate/report/format.hpp"
+#include "feedrate/report/journaled.hpp"
 #include "feedrate/tune/tuner.hpp"
+#include "feedrate/tune/what_if.hpp"
 #include "output.hpp"
 #include "plan.hpp"
 #include "progress.hpp"
+#include "reporting.hpp"
+#include "resume.hpp"
 #include "signals.hpp"
+#include "supervise.hpp"
 #include "terminal.hpp"
-#include "version.hpp"
 #include "workloads.hpp"
 
 namespace feedrate {
 namespace {
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 void refuse_command(const SweepOptions& options) {
   if (options.command.empty()) return;
@@ -45,134 +36,17 @@ void refuse_command(const SweepOptions& options) {
       "Tuning a command behind '--' is not part of this version: use --data or --workload.");
 }
 
-/// The storage that the samples will come from.
-std::string storage_path(const SweepOptions& options) {
-  if (!options.data.empty()) return options.data;
-  const std::string cache = cache_folder_path();
-  std::error_code ignored;
-  if (!cache.empty()) std::filesystem::create_directories(cache, ignored);
-  return !cache.empty() && access(cache.c_str(), W_OK) == 0 ? cache : ".";
+double trial_timeout_s(const SweepOptions& options) {
+  const double timeout_s = parse_seconds("--trial-timeout", options.trial_timeout);
+  if (timeout_s > 0) return timeout_s;
+  throw Error(Fault::usage, "--trial-timeout must be more than 0, such as 60s.");
 }
 
-/// Puts the machine into the report, measured unless that was not wanted.
-void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress) {
-  const std::string path = storage_path(options);
-  if (options.no_card) {
-    report.machine = read_machine(path);
-    return;
-  }
-  report.card = measure_card(path);
-  report.machine = report.card->machine;
-  std::string text = card_text(*report.card, columns(STDERR_FILENO));
-  text.pop_back();
-  progress.note(text);
-  if (!report.machine.gpus.list.empty()) {
-    progress.note("The GPU is not used: this version trains on the cpu.");
-  }
-  progress.note("");
-}
-
-PreparedWorkload prepare(const SweepOptions& options, const Limits& limits, ProgressLine& progress,
-                         const std::atomic<bool>& stop) {
-  WorkloadRequest request;
-  request.data = options.data;
-  request.labels = options.labels;
-  request.name = options.workload;
-  request.cost = options.cost == "latency" ? Cost::latency : Cost::cpu;
-  request.sample_cost_s =
-      parse_seconds("--sample-cost", options.sample_cost.empty() ? "100us" : options.sample_cost);
-  request.dct_scaling = options.dct_scaling;
-  request.seed = options.seed;
-  request.threads = limits.cpus.usable;
-  request.say = [&](const std::string& line) { progress.note(line); };
-  request.progress = [&](int done, int wanted) { progress.preparing(done, wanted); };
-  request.stop = &stop;
-  PreparedWorkload prepared = prepare_workload(request);
-  prepared.workload.max_skips = options.max_skips;
-  return prepared;
-}
-
-/// Brings the data to where the trials want it.
-void place_data(PreparedWorkload& prepared, const SweepOptions& options,
-                const std::atomic<bool>& stop) {
-  if (options.cache == "cold" && !prepared.workload.source->stored()) {
-    throw Error(Fault::usage, "--cache cold makes no sense here: these samples lie in memory.");
-  }
-  const MemoryLimits memory = read_limits().memory;
-  prepared.workload.memory_bytes = memory.free_bytes / 2;
-  prepared.info.cache = options.cache == "cold" ? CacheMode::cold : CacheMode::warm;
-  if (prepared.info.cache == CacheMode::warm) {
-    prepared.workload.source = warmed(
-        prepared.workload.source,
-        {.bytes = memory.free_bytes / 2, .seconds = 10, .seed = options.seed, .stop = &stop});
-  }
-  prepared.info.cached_samples = prepared.workload.source->size();
-}
-
-std::vector<NextStep> next_steps(const Report& report) {
-  std::vector<NextStep> steps;
-  const WorkloadInfo& workload = report.workload;
-  if (workload.kind == "builtin") {
-    steps.push_back({"autotune --data DIR", "the same on your own files"});
-  }
-  if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
-    steps.push_back({report.tool.command_line + " --budget " + fixed(3 * report.budget_s, 0) + "s",
-                     "more rounds tell the finalists apart"});
-  }
-  if (workload.field == "image") {
-    steps.push_back({"python3 bench/peers/torch_loader.py --data " + workload.path,
-                     "measures num_workers for PyTorch's DataLoader on these files"});
-  }
-  return steps;
-}
-
-/// The parts of a report that depend on how the sweep stands.
-void update(Report& report, const Outcome& outcome, Measurer& pipeline, double began_s) {
-  report.outcome = outcome;
-  report.skips = pipeline.skips();
-  report.tool.wall_s = SteadyClock{}.now_s() - began_s;
-  report.settings = settings_for(outcome);
-  report.next = next_steps(report);
-}
-
-Report begin_report(const SweepOptions& options) {
-  Report report;
-  report.tool = {version, commit, options.command_line, now_utc(), options.seed, 0};
-  report.device = options.device;
-  return report;
-}
-
-void add_plan(Report& report, const PreparedWorkload& prepared, const TuneOptions& plan) {
-  report.workload = prepared.info;
-  report.space = plan.space;
-  report.allowed = plan.allowed;
-  report.objective = plan.objective;
-  report.budget_s = plan.budget_s;
-}
-
-void print_result(const Report& report, const SweepOptions& options, const ReportFile& file) {
-  const bool json = options.json || file.is_standard_output();
-  const std::string text =
-      json
-          ? json_text(to_json(report))
-          : screen_text(report, {columns(STDOUT_FILENO), use_color(options.color, STDOUT_FILENO)}) +
-                "report: " + file.path() + "\n";
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) {
-    throw Error(Fault::internal, "The result could not be written to standard output.");
-  }
-}
-
-int largest(const std::vector<int>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
-}  // namespace
-
-int run_sweep(const SweepOptions& options) {
+/// What can be refused before any time is spent.
+void refuse_early(const SweepOptions& options) {
   refuse_command(options);
-  const Limits limits = read_limits();
-  check_early(options, limits);
+  check_early(options, read_limits());
+  trial_timeout_s(options);
   if (options.workload_given && !options.data.empty()) {
     throw Error(Fault::usage, "--data and --workload exclude each other: give one of them.");
   }
@@ -181,37 +55,212 @@ int run_sweep(const SweepOptions& options) {
   } else if (!options.labels.empty()) {
     throw Error(Fault::usage, "--labels goes with --data FILE.npy: give both.");
   }
-  const std::atomic<bool>& stop = watch_signals();
-  const double began_s = SteadyClock{}.now_s();
-  ProgressLine progress({.quiet = options.quiet,
-                         .no_trials = options.no_progress,
-                         .live = is_terminal(STDERR_FILENO),
-                         .width = columns(STDERR_FILENO)});
-  ReportFile file(options, options.data.empty() ? options.workload : "data");
-  Report report = begin_report(options);
-  describe_machine(report, options, progress);
-  PreparedWorkload prepared = prepare(options, limits, progress, stop);
-  place_data(prepared, options, stop);
-  TuneOptions plan = plan_sweep(options, limits, prepared.batches, prepared.info.cached_samples);
-  add_plan(report, prepared, plan);
-  progress.note("Tuning " + report.workload.name + " (" + report.workload.dataset + "; " +
-                report.workload.model + ") for " + format_duration(plan.budget_s) + ".");
+}
 
-  Pipeline pipeline(std::move(prepared.workload), largest(plan.space.batch), report.workload.cache);
-  plan.stop = &stop;
-  plan.observe = [&](const Progress& state) { progress.show(state); };
-  plan.save = [&](const Outcome& outcome) {
-    file.save([&]() -> const Report& {
-      update(report, outcome, pipeline, began_s);
-      return report;
+int largest(const std::vector<int>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+/// What a diagnosis may know beside the measurements.
+Surroundings surroundings_of(const WorkloadInfo& workload, const std::string& device) {
+  Surroundings surroundings = read_surroundings();
+  surroundings.samples_per_epoch = workload.cached_samples;
+  surroundings.cold = workload.cache == CacheMode::cold;
+  surroundings.emulated = device.starts_with("emulated:");
+  LoadCosts load;
+  for (const LoadPart& part : workload.parts) {
+    if (part.name == "read") load.read_s = part.seconds_per_sample;
+    if (part.name == "decode") load.decode_s = part.seconds_per_sample;
+    if (part.name == "augment") load.augment_s = part.seconds_per_sample;
+  }
+  if (!workload.parts.empty()) surroundings.load = load;
+  return surroundings;
+}
+
+/// One run, from the first question to the last: a new one, or one that was killed and goes on.
+class SweepRun {
+ public:
+  SweepRun(const SweepOptions& options, Resumption* resumption)
+      : options_(options),
+        resumption_(resumption),
+        stop_(watch_signals()),
+        progress_({.quiet = options.quiet,
+                   .no_trials = options.no_progress,
+                   .live = is_terminal(STDERR_FILENO),
+                   .width = columns(STDERR_FILENO)}),
+        file_(options, options.data.empty() ? options.workload : "data") {}
+
+  /// Returns the exit code.
+  int operator()() {
+    begin();
+    plan();
+    open_journal();
+    Journaled measurer(*trials_, journal_.get(), recorded(), keeping());
+    Outcome outcome = search(measurer);
+    progress_.clear();
+    update(report_, outcome, measurer, wall_s(measurer));
+    print_result(report_, options_, file_);
+    file_.write(report_);
+    return outcome.interrupted ? 130 : 0;
+  }
+
+ private:
+  bool keeps_journal() const { return !file_.is_standard_output(); }
+  double wall_s(Journaled& measurer) const { return prepared_s_ + measurer.now_s(); }
+
+  void begin() {
+    if (resumption_) return begin_again();
+    if (keeps_journal()) require_unused_journal(journal_path_of(file_.path()));
+    report_ = begin_report(options_);
+    describe_machine(report_, options_, progress_);
+    trials_ = make_trials(std::nullopt);
+  }
+
+  /// What the run has found out of machine and data is taken from its journal.
+  void begin_again() {
+    const JournalHeader& header = resumption_->recorded.header;
+    report_ = begin_report(options_);
+    report_.tool = header.tool;
+    report_.machine = header.machine;
+    report_.card = header.card;
+    trials_ = make_trials(Prepared{header.workload, header.batches});
+  }
+
+  std::unique_ptr<Trials> make_trials(std::optional<Prepared> known) {
+    const Preparation preparation = {
+        .say = [this](const std::string& line) { progress_.note(line); },
+        .progress = [this](int done, int wanted) { progress_.preparing(done, wanted); },
+        .stop = &stop_};
+    if (options_.in_process) {
+      return std::make_unique<TrialsInProcess>(options_, preparation, std::move(known));
+    }
+    const Supervision supervision = {.words = options_.words,
+                                     .timeout_s = trial_timeout_s(options_),
+                                     .preparation = preparation,
+                                     .abort = &abort_};
+    return std::make_unique<Supervised>(supervision, std::move(known));
+  }
+
+  void plan() {
+    const Prepared& prepared = trials_->prepared();
+    report_.workload = prepared.info;
+    plan_ = plan_sweep(options_, report_.machine.limits, prepared.batches,
+                       prepared.info.cached_samples);
+    plan_.surroundings = surroundings_of(prepared.info, options_.device);
+    if (report_.card) add_peaks(plan_, report_.card->products);
+    add_plan(report_, plan_);
+    trials_->limit_batch(largest(plan_.space.batch));
+    progress_.note("Tuning " + report_.workload.name + " (" + report_.workload.dataset + "; " +
+                   report_.workload.model + ") for " + format_duration(plan_.budget_s) + ".");
+  }
+
+  void open_journal() {
+    if (resumption_) return reopen_journal();
+    prepared_s_ = SteadyClock{}.now_s() - began_s_;
+    if (!keeps_journal()) return;
+    const std::string folder = std::filesystem::current_path().string();
+    const std::string report = std::filesystem::path(file_.path()).filename().string();
+    const JournalHeader header{report_.tool, options_.words,   folder,
+                               report,       prepared_s_,      report_.machine,
+                               report_.card, report_.workload, trials_->prepared().batches};
+    try {
+      journal_ = std::make_unique<Journal>(journal_path_of(file_.path()), to_json(header));
+    } catch (const Error& error) {
+      if (error.fault() != Fault::internal) throw;
+      say_lost(error.what());
+    }
+  }
+
+  void reopen_journal() {
+    const Recorded& recorded = resumption_->recorded;
+    prepared_s_ = recorded.header.prepared_s;
+    if (recorded.finished) return;
+    journal_ = std::make_unique<Journal>(resumption_->journal, recorded.bytes);
+  }
+
+  std::vector<Json> recorded() const {
+    return resumption_ ? std::move(resumption_->recorded.lines) : std::vector<Json>{};
+  }
+
+  JournalKeeping keeping() {
+    return {.go_live = [this] { trials_->start(); },
+            .lost = [this](const std::string& why) { say_lost(why); },
+            .stop = &stop_,
+            .abort = &abort_};
+  }
+
+  /// An error that does not end the run is told even to those who want quiet.
+  void say_lost(const std::string& why) {
+    progress_.clear();
+    std::fprintf(stderr, "autotune: %s\n", why.c_str());
+  }
+
+  Outcome search(Journaled& measurer) {
+    plan_.stop = &stop_;
+    plan_.abort = &abort_;
+    plan_.observe = [&](const Progress& state) {
+      if (measurer.is_live()) progress_.show(state);
+    };
+    plan_.save = [&](const Outcome& outcome) { save(outcome, measurer); };
+    Outcome outcome = tune(measurer, plan_);
+    ask_what_if(measurer, outcome);
+    measurer.finish();
+    return outcome;
+  }
+
+  void ask_what_if(Journaled& measurer, Outcome& outcome) {
+    if (!options_.what_if || outcome.interrupted) return;
+    WhatIfOptions wanted;
+    wanted.round.seconds = std::clamp(plan_.budget_s / 150, 0.05, wanted.round.seconds);
+    wanted.round.max_seconds = 4 * wanted.round.seconds;
+    wanted.round.abort = &abort_;
+    wanted.budget_s = std::min(wanted.budget_s, plan_.budget_s);
+    wanted.seed = plan_.seed;
+    wanted.stop = &stop_;
+    wanted.observe = [&](std::string_view, const Config& config) {
+      Progress state;
+      state.phase = "what if";
+      state.config = &config;
+      plan_.observe(state);
+    };
+    what_if(measurer, outcome, wanted);
+    outcome.interrupted = stop_.load(std::memory_order_relaxed);
+  }
+
+  /// While recorded answers are given again, the report on disk knows more.
+  void save(const Outcome& outcome, Journaled& measurer) {
+    if (!measurer.is_live()) return;
+    file_.save([&]() -> const Report& {
+      update(report_, outcome, measurer, wall_s(measurer));
+      return report_;
     });
-  };
-  const Outcome outcome = tune(pipeline, plan);
-  progress.clear();
-  update(report, outcome, pipeline, began_s);
-  print_result(report, options, file);
-  file.write(report);
-  return outcome.interrupted ? 130 : 0;
+  }
+
+  const SweepOptions& options_;
+  Resumption* resumption_;  ///< null for a new run
+  const std::atomic<bool>& stop_;
+  std::atomic<bool> abort_{false};
+  const double began_s_ = SteadyClock{}.now_s();
+  double prepared_s_ = 0;
+  ProgressLine progress_;
+  ReportFile file_;
+  Report report_;
+  TuneOptions plan_;
+  std::unique_ptr<Trials> trials_;
+  std::unique_ptr<Journal> journal_;
+};
+
+int resume_sweep(const SweepOptions& options) {
+  Resumption resumption = open_resumption(options);
+  return SweepRun(resumption.options, &resumption)();
+}
+
+}  // namespace
+
+int run_sweep(const SweepOptions& options) {
+  if (!options.resume.empty()) return resume_sweep(options);
+  refuse_early(options);
+  return SweepRun(options, nullptr)();
 }
 
 int run_workloads() {

@@ -8,31 +8,49 @@
 #include <stop_token>
 #include <utility>
 
+#include "feedrate/core/limits.hpp"
+#include "feedrate/data/decoded_images.hpp"
 #include "feedrate/data/image_folder.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/data/npy.hpp"
 #include "feedrate/data/textures.hpp"
+#include "feedrate/load/subset.hpp"
 #include "feedrate/measure/cache_folder.hpp"
+#include "feedrate/measure/energy.hpp"
 #include "feedrate/measure/load_parts.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/train/cost.hpp"
+#include "feedrate/train/emulated.hpp"
 #include "feedrate/train/make_step.hpp"
 #include "feedrate/train/zoo.hpp"
 
 namespace feedrate {
 namespace {
 
+OptimizerSpec accumulating(OptimizerSpec optimizer, const Config& config) {
+  optimizer.accumulate = config.accumulate;
+  return optimizer;
+}
+
 /// Makes cpu steps of a model that read `field` and "label" of a batch.
 std::function<Trainee(const Config&)> steps_of(ModelSpec model, OptimizerSpec optimizer,
                                                std::string field, std::uint64_t seed) {
   return [=](const Config& config) -> Trainee {
     const std::shared_ptr<AnyStep> step =
-        make_step(model, optimizer, config.precision, static_cast<std::size_t>(config.batch),
-                  config.step_threads, seed);
+        make_step(model, accumulating(optimizer, config), config.precision,
+                  static_cast<std::size_t>(config.batch), config.step_threads, seed);
     return {[step, field](const Batch& batch) {
               step->run(batch.tensor(field), batch.get<std::int32_t>("label"));
             },
             step->memory_bytes()};
+  };
+}
+
+/// Says what such steps take, without making them.
+std::function<std::size_t(const Config&)> step_bytes_of(ModelSpec model, OptimizerSpec optimizer) {
+  return [=](const Config& config) {
+    return step_bytes(model, accumulating(optimizer, config), config.precision,
+                      static_cast<std::size_t>(config.batch), config.step_threads);
   };
 }
 
@@ -44,12 +62,20 @@ std::string describe_model(const ModelSpec& model) {
          " parameters";
 }
 
+/// Samples that lie in memory as they are need neither decoding nor augmentation.
+std::shared_ptr<const Source> no_variant(Variant variant) {
+  throw Error(Fault::usage, variant == Variant::decoded ? "these samples need no decoding"
+                                                        : "these samples are not augmented");
+}
+
 PreparedWorkload assemble(std::string name, std::shared_ptr<const Source> source,
                           const ModelSpec& model, const OptimizerSpec& optimizer,
                           const std::string& field, std::uint64_t seed) {
   PreparedWorkload prepared;
   prepared.workload.name = name;
   prepared.workload.make_step = steps_of(model, optimizer, field, seed);
+  prepared.workload.step_bytes = step_bytes_of(model, optimizer);
+  prepared.workload.variant = no_variant;
   prepared.workload.flops_per_sample = cost_of(model).step_flops;
   prepared.workload.order.seed = seed;
   prepared.info.name = std::move(name);
@@ -94,11 +120,26 @@ InMemory make_table(std::size_t samples, const ModelSpec& model, std::int32_t cl
   return table;
 }
 
+/// A table that two sources share.
+struct SharedTable {
+  std::shared_ptr<const InMemory> table;
+
+  std::size_t size() const { return table->size(); }
+  const Layout& layout() const { return table->layout(); }
+  void load(std::size_t i, const Sample& sample, Random& random) const {
+    table->load(i, sample, random);
+  }
+};
+
 PreparedWorkload make_tabular(const WorkloadRequest& request) {
   const ModelSpec model = zoo::tabular();
-  InMemory table = make_table<float>(50'000, model, 2, request);
-  auto source = make_source(Costed(std::move(table), request.cost, request.sample_cost_s));
+  const SharedTable table{
+      std::make_shared<const InMemory>(make_table<float>(50'000, model, 2, request))};
+  auto source = make_source(Costed(table, request.cost, request.sample_cost_s));
   auto prepared = assemble("tabular", source, model, adam(), "input", request.seed);
+  prepared.workload.variant = [table](Variant variant) {
+    return variant == Variant::decoded ? make_source(table) : no_variant(variant);
+  };
   prepared.info.dataset = "50,000 x 2048 floats in memory, each sample " +
                           format_duration(request.sample_cost_s) + " of " +
                           (request.cost == Cost::cpu ? "computing" : "waiting");
@@ -135,6 +176,21 @@ std::vector<LoadPart> parts_of(const ImageFolder& folder) {
   return {{"decode", parts.decode_s}, {"augment", parts.augment_s}, {"read", parts.read_s}};
 }
 
+/// The pictures without one of their costs. Some are decoded beforehand: a part of the folder that
+/// is bounded in memory, and thereby in time.
+std::shared_ptr<const Source> image_variant(const std::shared_ptr<const ImageFolder>& folder,
+                                            const std::string& path, int threads, Variant variant) {
+  if (variant == Variant::decoded) {
+    const std::size_t most = std::size_t{512} << 20;
+    const std::size_t share = read_limits().memory.free_bytes / 8;
+    return make_source(std::make_shared<const DecodedImages>(
+        folder, DecodedOptions{.bytes = std::min(most, share), .threads = threads}));
+  }
+  ImageOptions options = folder->options();
+  options.transform = Transform::none;
+  return make_source(std::make_shared<const ImageFolder>(path, options));
+}
+
 PreparedWorkload on_images(const std::string& name, const std::string& path,
                            const WorkloadRequest& request) {
   ImageOptions options;
@@ -148,6 +204,9 @@ PreparedWorkload on_images(const std::string& name, const std::string& path,
   prepared.info.dataset = std::to_string(folder->size()) + " JPEG files in " +
                           std::to_string(folder->class_count()) + " classes";
   prepared.info.path = path;
+  prepared.workload.variant = [folder, path, threads = request.threads](Variant variant) {
+    return image_variant(folder, path, threads, variant);
+  };
   prepared.info.parts = parts_of(*folder);
   return prepared;
 }
@@ -232,6 +291,30 @@ PreparedWorkload (*maker_of(std::string_view name))(const WorkloadRequest&) {
               "There is no workload '" + std::string(name) + "': 'autotune workloads' lists them.");
 }
 
+/// Steps that take the accelerator's time and do nothing.
+void emulate(PreparedWorkload& prepared, const Accelerator& accelerator) {
+  Workload& workload = prepared.workload;
+  workload.make_step = [accelerator](const Config&) -> Trainee {
+    const auto step = std::make_shared<EmulatedStep<>>(accelerator.step_s, accelerator.batch);
+    return {[step](const Batch& batch) { step->run(batch.count()); }, 0};
+  };
+  workload.step_bytes = {};
+  workload.flops_per_sample = prepared.info.flops_per_sample = 0;
+  prepared.info.model = "emulated " + accelerator.name + ", " +
+                        format_duration(accelerator.step_s) + " for " +
+                        std::to_string(accelerator.batch) + " samples";
+  prepared.batches = {accelerator.batch};
+}
+
+PreparedWorkload built_in(const WorkloadRequest& request) {
+  auto prepared = maker_of(request.name)(request);
+  prepared.info.kind = "builtin";
+  for (const BuiltIn& known : built_in_workloads()) {
+    if (known.name == request.name) prepared.batches = known.batches;
+  }
+  return prepared;
+}
+
 }  // namespace
 
 const std::vector<BuiltIn>& built_in_workloads() {
@@ -265,13 +348,22 @@ void check_data(const std::string& data, const std::string& labels) {
 }
 
 PreparedWorkload prepare_workload(const WorkloadRequest& request) {
-  if (!request.data.empty()) return on_data(request);
-  auto prepared = maker_of(request.name)(request);
-  prepared.info.kind = "builtin";
-  for (const BuiltIn& known : built_in_workloads()) {
-    if (known.name == request.name) prepared.batches = known.batches;
+  auto prepared = request.data.empty() ? built_in(request) : on_data(request);
+  if (request.accelerator) {
+    emulate(prepared, *request.accelerator);
+  } else {
+    prepared.workload.joules = cpu_energy().joules;
   }
   return prepared;
+}
+
+void limit_variants(Workload& workload, std::size_t samples, std::uint64_t seed) {
+  if (!workload.variant) return;
+  workload.variant = [whole = workload.variant, samples, seed](Variant variant) {
+    auto source = whole(variant);
+    if (samples >= source->size()) return source;
+    return std::shared_ptr<const Source>(std::make_shared<Subset>(source, samples, seed));
+  };
 }
 
 }  // namespace feedrate

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "feedrate/data/costed.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/train/accelerators.hpp"
 
 namespace feedrate {
 
@@ -31,6 +33,7 @@ struct WorkloadRequest {
   Cost cost = Cost::cpu;
   double sample_cost_s = 0;
   bool dct_scaling = false;
+  std::optional<Accelerator> accelerator;  ///< whose steps are emulated; empty: the model trains
   std::uint64_t seed = 0;
   int threads = 1;                              ///< for making data
   std::function<void(const std::string&)> say;  ///< one line about what takes time
@@ -51,5 +54,8 @@ void check_data(const std::string& data, const std::string& labels);
 /// Finds or makes the data. Throws Error(usage) on an unknown name, Error(data) on data that
 /// can't be used, Error(interrupted) when it was stopped.
 PreparedWorkload prepare_workload(const WorkloadRequest& request);
+
+/// Has the what-ifs use the same part of the data as the trials: a Subset of so many samples.
+void limit_variants(Workload& workload, std::size_t samples, std::uint64_t seed);
 
 }  // namespace feedrate

@@ -10,6 +10,8 @@
 #include "feedrate/data/synthetic.hpp"
 #include "feedrate/load/loader.hpp"
 #include "feedrate/load/subset.hpp"
+#include "feedrate/measure/energy.hpp"
 #include "feedrate/train/make_step.hpp"
 #include "feedrate/train/zoo.hpp"
+#include "feedrate/tune/in_program.hpp"
 #include "feedrate/tune/tuner.hpp"

@@ -151,6 +151,14 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"--allow 'all' makes no sense", ["--allow", "all"]),
         (r"--objective 'speed' makes no sense", ["--objective", "speed"]),
         (r"no device 'tpu'", ["--device", "tpu"]),
+        (r"no emulated accelerator 'v9/resnet50'; there are a100/unet3d, .*SECONDS@BATCH",
+         ["--device", "emulated:v9/resnet50"]),
+        (r"an emulated step takes from 10us to 1h", ["--device", "emulated:0@4"]),
+        (r"write a time such as", ["--device", "emulated:soon@4"]),
+        (r"The batch of --device emulated '0' makes no sense", ["--device", "emulated:1ms@0"]),
+        (r"known for batches of 32 alone", ["--device", "emulated:1ms@32", "--batch", "64"]),
+        (r"An emulated device computes nothing",
+         ["--device", "emulated:1ms@32", "--objective", "mfu"]),
         (r"no workload 'text'", ["--workload", "text", "--no-card"]),
         (r"No value of --pinned", ["--pinned", "on"]),
         (r"behind '--' is not part", ["--", "python", "train.py"]),
@@ -163,11 +171,84 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"--dct-scaling goes with", ["--dct-scaling", "--workload", "tabular"]),
         (r"lie in memory", ["--cache", "cold", *TABULAR, "--no-card", "--quiet"]),
         (r"--labels goes with --data", ["--labels", "x.npy"]),
+        (r"--budget 10ms is shorter than one trial", ["--budget", "10ms"]),
+        (r"--search 'best' makes no sense", ["--search", "best"]),
+        (r"--search takes one name", ["--search", "grid,random"]),
+        (r"--objective mfu compares with the machine card", ["--objective", "mfu", "--no-card"]),
+        (r"--max-memory 'much' makes no sense", ["--max-memory", "much"]),
+        (r"--max-memory '0' makes no sense", ["--max-memory", "0"]),
+        (r"--max-memory '1e30GB' makes no sense", ["--max-memory", "1e30GB"]),
+        (r"--max-workers '0' makes no sense", ["--max-workers", "0"]),
+        (r"--max-batch takes one number", ["--max-batch", "8,16"]),
+        (r"No value of --workers can be used: --max-workers is 2", ["--max-workers", "2", "--workers", "4,8"]),
+        (r"--max-batch 4 is below every batch to try, of which 8", ["--max-batch", "4", "--batch", "8,16"]),
+        (r"--effective-batch 32 is below every batch", ["--effective-batch", "32", "--batch", "64,128"]),
+        (r"--effective-batch 30 is no multiple of it", ["--effective-batch", "30", "--batch", "16"]),
     ]
     for sentence, arguments in usage:
         refused(2, sentence, *arguments, cwd=tmp)
     code, _, err = run("--wrokers", "2", cwd=tmp)
     assert code == 2 and "--wrokers" in err, (code, err)
+
+
+@test
+def constraints_leave_out_what_they_forbid_and_say_so(tmp):
+    # Bug: a constraint that is read and then forgotten, or a batch that changes the training.
+    code, out, err = run("--budget", "3s", "--no-card", "--workload", "tabular", "--max-workers", "1",
+                         "--max-batch", "64", "--effective-batch", "64", "--batch", "16,24,64,128",
+                         "--step-threads", "1", "--precision", "fp32", "--json", cwd=tmp)
+    assert code == 0, err
+    report = json.loads(out)
+    validate(report)
+    assert report["space"]["constraints"] == {"max_memory_bytes": None, "max_workers": 1, "max_batch": 64,
+                                              "effective_batch": 64}
+    configs = [trial["config"] for trial in report["trials"]]
+    assert {config["batch"] for config in configs} == {16, 32, 64}, configs
+    assert all(config["batch"] * config["accumulate"] == 64 for config in configs), configs
+    assert max(config["workers"] for config in configs) == 1, configs
+    left_out = {(value["axis"], value["value"]): value["why"] for value in report["space"]["not_applicable"]}
+    assert left_out[("batch", "128")] == "--max-batch is 64", left_out
+    assert left_out[("batch", "24")] == "--effective-batch 64 is no multiple of it", left_out
+    caveats = " ".join(report["recommendation"]["tiers"]["training"]["caveats"])
+    assert "learning rate" not in caveats, caveats
+
+
+@test
+def each_search_and_objective_gives_a_valid_report(tmp):
+    # Bug: a search or an objective that only its flag knows.
+    for arguments in (["--search", "grid"], ["--search", "random"], ["--search", "halving"],
+                      ["--objective", "busy"]):
+        code, out, err = run(*QUICK, *TABULAR, *arguments, "--json", cwd=tmp)
+        assert code == 0, f"{arguments}: {err}"
+        report = json.loads(out)
+        validate(report)
+        if arguments[0] == "--search":
+            assert report["search"]["name"] == arguments[1], report["search"]
+
+
+@test
+def mfu_is_measured_against_the_card(tmp):
+    # Bug: rates of two precisions compared as if both had the same peak.
+    code, out, err = run("--budget", "2s", *TABULAR, "--workers", "0,1", "--prefetch", "1", "--step-threads", "1",
+                         "--objective", "mfu", "--json", cwd=tmp)
+    assert code == 0, err
+    report = json.loads(out)
+    validate(report)
+    measured = [trial for trial in report["trials"] if trial["rounds"]]
+    assert all(trial["mfu"] > 0 for trial in measured), measured
+
+
+@test
+def joules_are_metered_or_the_objective_is_refused(tmp):
+    # Bug: samples per joule made of zeros, where the machine has no meter.
+    code, out, err = run(*QUICK, *TABULAR, "--objective", "samples_per_joule", "--json", cwd=tmp)
+    if code == 2:
+        assert "can't be measured here" in err, err
+        return
+    assert code == 0, err
+    report = json.loads(out)
+    validate(report)
+    assert all(trial["samples_per_joule"] > 0 for trial in report["trials"] if trial["rounds"])
 
 
 @test
@@ -189,6 +270,45 @@ def bad_data_is_exit_4_with_one_sentence(tmp):
     ]
     for sentence, arguments in data:
         refused(4, sentence, *arguments, "--no-card", cwd=tmp)
+
+
+@test
+def an_emulated_accelerator_is_labelled_as_one_and_says_how_many_could_be_fed(tmp):
+    # Bug: a step that takes another time, figures that pass for those of a real card, or axes that
+    # mean nothing there and are tried all the same. A step of 32 samples takes 40 ms, and samples
+    # cost 20 us: any loader feeds it many times over.
+    code, out, err = run("--device", "emulated:40ms@32", "--workload", "tabular", "--sample-cost",
+                         "20us", "--budget", "3s", "--no-card", "--workers", "0,1", "--batch",
+                         "32,64", "--precision", "fp32,bf16", "--what-if", cwd=tmp)
+    assert code == 0, err
+    report = json.loads((tmp / "feedrate-tabular.json").read_text())
+    validate(report)
+    emulation = report["emulation"]
+    assert emulation["emulated"] is True and report["device"] == "emulated:40ms@32"
+    assert emulation["accelerator"]["demand_samples_per_s"] == 800
+    assert 0.5 < emulation["recommended"]["utilization"]["estimate"] <= 1.02, emulation
+    assert emulation["accelerators_fed"] > 2, emulation
+    assert {trial["config"]["batch"] for trial in report["trials"]} == {32}
+    left_out = {(value["axis"], value["value"]) for value in report["space"]["not_applicable"]}
+    assert {("batch", "64"), ("precision", "bf16"), ("what_if", "unaugmented")} <= left_out
+    gains = {row["name"] for row in report["what_if"]}
+    assert gains == {"decoded", "device_infinite", "loader_infinite"}, gains
+    text = " ".join(out.split())
+    for words in ("EMUL emulated 40ms@32", "computes nothing", "such accelerators at 90 %",
+                  "IF only one thing were mended"):
+        assert words in text, out
+
+
+@test
+def what_ifs_of_pictures_take_decoding_and_augmentation_away(tmp):
+    # Bug: a variant of the user's own pictures that can't be made, or that is cut to nothing.
+    images(tmp / "pictures")
+    code, _, err = run(*QUICK, "--batch", "8", "--data", "pictures", "--what-if", cwd=tmp)
+    assert code == 0, err
+    report = json.loads((tmp / "feedrate-data.json").read_text())
+    validate(report)
+    gains = {row["name"]: row["speedup"]["estimate"] for row in report["what_if"]}
+    assert set(gains) == {"decoded", "unaugmented", "device_infinite", "loader_infinite"}, gains
 
 
 @test
@@ -235,7 +355,8 @@ def help_is_sentences_and_names_every_option(tmp):
     code, out, err = run("--help", cwd=tmp)
     assert code == 0 and err == "", err
     for option in ("--data", "--labels", "--workload", "--workers", "--batch", "--prefetch", "--pinned",
-                   "--precision", "--step-threads", "--budget", "--device", "--objective", "--allow", "--seed",
+                   "--precision", "--step-threads", "--budget", "--device", "--objective", "--search",
+                   "--max-memory", "--max-workers", "--max-batch", "--effective-batch", "--allow", "--seed",
                    "--output", "--quiet", "--json", "--color", "--no-progress", "doctor", "workloads"):
         assert option in out, f"{option} is missing"
     code, out, _ = run("--version", cwd=tmp)

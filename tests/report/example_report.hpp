@@ -32,18 +32,66 @@ inline Report example_report() {
   Outcome& outcome = report.outcome;
   outcome.trials = {example_trial({}, 1000), example_trial({.workers = 2, .prefetch = 4}, 2000)};
   outcome.trials.emplace_back().config = {.workers = 4, .prefetch = 4};
-  outcome.tiers = {{Tier::safe, Standing::resolved, 1, {2, 1.9, 2.1}, {1}}};
+  outcome.trials[0].memory_bytes = 5 << 20;
+  outcome.trials[1].memory_bytes = 9 << 20;
+  outcome.trials[1].predicted_samples_per_s = 2100;
+  outcome.tiers = {{Tier::safe, Standing::resolved, 1, {2, 1.9, 2.1}, {1}, 0, {}}};
+  outcome.pareto = {0, 1};
+  outcome.rounds = 8;
   outcome.pairs = {{1, 0, {0.69, 0.64, 0.74}, Verdict::faster, 6}};
   outcome.verified = Interval{2, 1.95, 2.05};
   outcome.verified_rounds = 5;
   outcome.best_device = {{}, 3360};
   outcome.diagnoses = {
-      {"no_overlap", 1, "The step waits 60 % of the time.", "Load in 2 workers.", 2}};
+      {"no_overlap", 1, "The step waits 60 % of the time.", "Load in 2 workers.", 2, true}};
   outcome.not_applicable = {{"pinned", "on", "the cpu device reads batches where they lie"}};
   outcome.stopped_because = "settled";
   report.skips = {{17, "bad\xff.jpg", "it is truncated"}};
   report.settings = settings_for(outcome);
   report.next = {{"autotune --data DIR", "the same on your own files"}};
+  return report;
+}
+
+/// With everything that a report can hold: a batch that accumulates, probes and their model, an
+/// emulated accelerator, what-ifs, constraints.
+inline Report full_report() {
+  Report report = example_report();
+  report.allowed = {Tier::safe, Tier::numerics, Tier::training};
+  report.constraints = {std::uint64_t{1} << 30, 8, 64, 64};
+  report.accelerator = accelerator_named("h100/resnet50");
+  Outcome& outcome = report.outcome;
+  const Config wide{
+      .workers = 2, .prefetch = 4, .precision = Precision::bf16, .batch = 16, .accumulate = 4};
+  outcome.trials.push_back(example_trial(wide, 2400));
+  outcome.trials.emplace_back().config = {.batch = 64};
+  outcome.trials.back().status = TrialStatus::infeasible;
+  outcome.trials.back().reason = "needs 2048 MiB, more than the 1024 MiB allowed";
+  Trial& reference = outcome.trials[0];
+  reference.config.accumulate = 2;
+  reference.predicted_samples_per_s = 940;
+  reference.ceilings->coupled = 990;
+  for (Round& round : reference.rounds) round.energy_j = 50;
+  outcome.tiers.push_back({Tier::numerics,
+                           Standing::tied,
+                           3,
+                           {2.4, 2.3, 2.5},
+                           {3, 1},
+                           0.018,
+                           {"precision fp32 -> bf16: whether training converges was not judged"}});
+  outcome.probes = {
+      {Part::loader, {.workers = 1, .prefetch = 4}, Variant::as_is, reference.rounds[0]}};
+  outcome.demands.cores = 2;
+  outcome.demands.loader = LoadDemand{{900, 0.1, 0.01}, {{1, 900}, {2, 1700}}, 0.001, 0.001, 0.1};
+  outcome.demands.steps = {{Precision::fp32, 1, {1e-3, 1e-4}, {{32, 0.0042}}, 1e-4, 0.01}};
+  outcome.demands.copy_pinned = 88'000;
+  outcome.what_if = {{"decoded",
+                      "every sample is read and decoded already",
+                      reference.config,
+                      3100,
+                      {3.1, 3.0, 3.2}}};
+  outcome.diagnoses.push_back(
+      {"interference", 0.2, "They slow each other down.", "Use fewer.", 1.1, false, "cores"});
+  report.settings = settings_for(outcome);
   return report;
 }
 

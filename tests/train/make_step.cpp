@@ -27,6 +27,24 @@ TEST_CASE("The CPU makes steps in fp32 and bf16, and refuses the others as not a
   REQUIRE(cpu_supports(Precision::bf16));
 }
 
+TEST_CASE("The memory of a step is known before it is made") {
+  // Bug: a prediction that grows with the batch although a step works in chunks, or that forgets
+  // optimizer state or threads: a batch that fits is refused, or one that does not is tried.
+  for (const OptimizerSpec& optimizer : {sgd(0.1f), sgd(0.1f, 0.9f), adam()}) {
+    for (Precision precision : {Precision::fp32, Precision::bf16}) {
+      for (std::size_t batch : {1u, 3u, 64u}) {
+        for (int threads : {1, 3}) {
+          const auto step = make_step(toy_cnn(), optimizer, precision, batch, threads);
+          CHECK(step_bytes(toy_cnn(), optimizer, precision, batch, threads) ==
+                step->memory_bytes());
+        }
+      }
+    }
+  }
+  REQUIRE_THROWS_WITH(step_bytes(toy_cnn(), adam(), Precision::fp16, 1, 1),
+                      Catch::Matchers::ContainsSubstring("not applicable"));
+}
+
 TEST_CASE("Every built-in model trains in both precisions") {
   // Bug: a model of the zoo needs a tile or panel larger than was carved.
   for (std::string_view name : zoo_names) {

@@ -78,5 +78,23 @@ TEST_CASE("A dropped or failed runner runs no more, but the reference always sta
   CHECK(race.propose() == std::size_t{0});
 }
 
+TEST_CASE("A pass that two processes share is run again", "[race]") {
+  // Bug: a pair of rounds from before and after a crash, on a machine that had changed meanwhile.
+  Race race({0, 1, 2}, 0, 1);
+  run_passes(race, 1);
+  const auto first = race.propose();
+  race.notify(Score{1, 1, 0});
+  race.propose();
+  race.notify(Score{2, 2, 1});
+  std::multiset<std::size_t> rest;
+  while (race.passes() < 2) {
+    rest.insert(*race.propose());
+    race.notify(Score{3, 3, 1});
+  }
+  CHECK(rest.contains(*first));
+  CHECK(rest.size() == 2);
+  for (const std::size_t trial : {0, 1, 2}) CHECK(race.compare(trial, (trial + 1) % 3).rounds == 2);
+}
+
 }  // namespace
 }  // namespace feedrate

@@ -16,6 +16,8 @@ namespace feedrate {
 enum class Transform : std::uint8_t {
   train,     ///< random-resized-crop, then a mirror image every other time
   evaluate,  ///< shorter side resized, then the centre
+  none,      ///< the window of the training transform, its middle as it is, amid black where it is
+             ///< smaller: as much decoding as in training, for asking what the rest costs
 };
 
 /// How pictures become samples of size x size pixels.
@@ -61,7 +63,8 @@ inline View choose_view(int width, int height, const ImageOptions& options, Rand
     return central_view(width, height, resized_side(options), options.size);
   }
   const Crop crop = random_resized_crop(width, height, options.crop, random);
-  return view_of(crop, options.size, random.uniform() < options.flip);
+  const bool flip = options.transform == Transform::train && random.uniform() < options.flip;
+  return view_of(crop, options.size, flip);
 }
 
 /// How much the decoder may shrink a view without making it smaller than the sample: 1, 2, 4 or 8.

@@ -2,7 +2,9 @@
 // A JPEG file in memory becomes a finished sample: decode, crop, resize, mirror, normalise.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -52,6 +54,7 @@ class ImageDecoder {
     const std::ptrdiff_t skip = start(shrink);
     const detail::PixelWriter writer(options.format, options.size, view.transpose, image,
                                      *kernels_);
+    if (options.transform == Transform::none) return write_middle(writer, options.size, skip);
     const int last = options.size - 1;
     resizer_.run(
         [&] {
@@ -61,6 +64,27 @@ class ImageDecoder {
         [&](const std::uint8_t* rgbx, int i) {
           writer.write_row(rgbx, view.mirror_rows ? last - i : i);
         });
+  }
+
+  /// Reads the whole window, which begins `skip` bytes into a row, and writes its middle.
+  void write_middle(const detail::PixelWriter& writer, int size, std::ptrdiff_t skip) {
+    const auto line_bytes = static_cast<std::size_t>((size + 7) & ~7) * 4;
+    std::uint8_t* const line = detail::grow(line_, line_bytes);
+    std::memset(line, 0, line_bytes);
+    const int width = std::min(resizer_.columns(), size);
+    const int height = std::min(resizer_.rows(), size);
+    const int first = (resizer_.rows() - height) / 2, top = (size - height) / 2;
+    const std::ptrdiff_t from = skip + std::ptrdiff_t{4} * ((resizer_.columns() - width) / 2);
+    const std::ptrdiff_t to = std::ptrdiff_t{4} * ((size - width) / 2);
+    for (int i = 0; i < size; ++i) {
+      if (i < top || i >= top + height) writer.write_row(line, i);
+    }
+    for (int row = 0; row < resizer_.rows(); ++row) {
+      jpeg_.read_row(row_);
+      if (row < first || row >= first + height) continue;
+      std::memcpy(line + to, row_ + from, static_cast<std::size_t>(width) * 4);
+      writer.write_row(line, top + row - first);
+    }
   }
 
   /// Starts the decoder on what the resizer needs; returns where in a row that begins.
@@ -85,6 +109,7 @@ class ImageDecoder {
   JpegDecoder jpeg_;
   Resizer resizer_;
   std::vector<std::uint8_t> row_memory_;
+  std::vector<std::uint8_t> line_;
   std::uint8_t* row_ = nullptr;
 };
 

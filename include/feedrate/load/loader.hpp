@@ -11,6 +11,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/load/crew.hpp"
+#include "feedrate/load/health.hpp"
 #include "feedrate/load/lease.hpp"
 
 namespace feedrate {
@@ -118,6 +119,12 @@ class Loader {
     return counters;
   }
 
+  /// How well the consumer was fed since the last call, or since the loader was made, and how much
+  /// faster the workers could load. For the thread that consumes.
+  Health health() {
+    return meter_.read(SteadyClock{}.now_s(), counters(), crew_.workers(), crew_.size());
+  }
+
   /// Threads of any loader that had to be left behind, stuck in a dataset's code.
   static int abandoned() noexcept { return Crew::abandoned().load(std::memory_order_relaxed); }
 
@@ -189,6 +196,7 @@ class Loader {
   Crew crew_;
   Worker caller_{-1};
   LoaderCounters consumed_;
+  HealthMeter meter_{SteadyClock{}.now_s()};
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };
 

@@ -37,6 +37,8 @@ struct Nvml {
   int (*pcie_generation)(Device device, unsigned* generation) = nullptr;
   int (*pcie_width)(Device device, unsigned* lanes) = nullptr;
   int (*compute_capability)(Device device, int* major, int* minor) = nullptr;
+  /// Millijoules since the driver was loaded; null where the driver is too old to know.
+  int (*total_energy)(Device device, unsigned long long* millijoules) = nullptr;
 
   std::string why_not;  ///< one phrase where the library can't be used; then nothing may be called
 };
@@ -77,6 +79,8 @@ inline Nvml load_nvml(const char* library_name = "libnvidia-ml.so.1") {
   load("nvmlDeviceGetMaxPcieLinkGeneration", nvml.pcie_generation);
   load("nvmlDeviceGetMaxPcieLinkWidth", nvml.pcie_width);
   load("nvmlDeviceGetCudaComputeCapability", nvml.compute_capability);
+  nvml.total_energy = reinterpret_cast<decltype(nvml.total_energy)>(
+      dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
   return nvml;
 }
 

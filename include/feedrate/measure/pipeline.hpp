@@ -18,37 +18,9 @@
 #include "feedrate/load/loader.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/statistics.hpp"
+#include "feedrate/measure/workload.hpp"
 
 namespace feedrate {
-
-/// A step as the measurer sees it: trains on one batch and returns when that is done.
-struct Trainee {
-  std::function<void(const Batch&)> step;
-  std::size_t memory_bytes = 0;
-};
-
-/// What is measured: data and a way to make steps.
-struct Workload {
-  std::string name;
-  std::shared_ptr<const Source> source;
-  /// Makes a step of the config's precision and threads that takes batches up to its size.
-  std::function<Trainee(const Config&)> make_step;
-  /// Bytes that such a step takes, without making it; where empty only the slots are counted.
-  std::function<std::size_t(const Config&)> step_bytes = {};
-  /// The data with one cost taken away; empty, or null, where that can't be had.
-  std::function<std::shared_ptr<const Source>(Variant)> variant = {};
-  double flops_per_sample = 0;  ///< of one step; 0: unknown
-  OrderOptions order = {};
-  std::uint64_t max_skips = 0;
-  double stall_s = 30;  ///< a loader that finishes no sample for so long has failed
-  std::uint64_t memory_bytes = ~std::uint64_t{0};  ///< that the slots may take
-};
-
-/// Where the samples lie when a round begins.
-enum class CacheMode : std::uint8_t {
-  warm,  ///< in the page cache
-  cold,  ///< on storage
-};
 
 /// One loader, reconfigured live, and the steps made so far. Throws what dataset and step throw.
 class Pipeline final : public Measurer {
@@ -61,18 +33,20 @@ class Pipeline final : public Measurer {
   }
 
   Round run(const Request& request) override {
-    loader_ = &loader_for(request.variant);
+    choose_loader(request.variant);
+    RoundOptions options = request.options;
+    options.joules = &workload_.joules;
     switch (request.part) {
       case Part::loader:
-        return loader_alone(request.config, request.options);
+        return loader_alone(request.config, options);
       case Part::device:
-        return device_alone(request.config, request.options);
+        return device_alone(request.config, options);
       case Part::copy:
         throw Error(Fault::usage, "The cpu device copies nothing: it reads batches in place.");
       case Part::coupled:
         break;
     }
-    return coupled(request.config, request.options);
+    return coupled(request.config, options);
   }
 
   double now_s() override { return SteadyClock{}.now_s(); }
@@ -148,6 +122,13 @@ class Pipeline final : public Measurer {
 
   static std::unique_ptr<Loader> loader_of(std::shared_ptr<const Source> source) {
     return std::make_unique<Loader>(std::move(source), LoaderOptions{.batch = 1, .prefetch = 0});
+  }
+
+  /// Workers of the loader that was in use would go on filling its ring beside the round to come.
+  void choose_loader(Variant variant) {
+    Loader* const wanted = &loader_for(variant);
+    if (wanted != loader_) loader_->resize(0);
+    loader_ = wanted;
   }
 
   Loader& loader_for(Variant variant) {

@@ -6,20 +6,23 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "feedrate/measure/run_queue.hpp"
 
 namespace feedrate {
 
 /// How long a round lasts.
 struct RoundOptions {
-  double seconds = 0.5;                            ///< at least
-  double max_seconds = 1e9;                        ///< a round that still trends ends here
-  int min_batches = 3;                             ///< at least
-  int max_batches = 1 << 30;                       ///< at most
-  const std::atomic<bool>* abort = nullptr;        ///< ends the round at the next batch when true
-  std::atomic<std::uint64_t>* progress = nullptr;  ///< counts batches, for whoever watches
+  double seconds = 0.5;                             ///< at least
+  double max_seconds = 1e9;                         ///< a round that still trends ends here
+  int min_batches = 3;                              ///< at least
+  int max_batches = 1 << 30;                        ///< at most
+  const std::atomic<bool>* abort = nullptr;         ///< ends the round at the next batch when true
+  std::atomic<std::uint64_t>* progress = nullptr;   ///< counts batches, for whoever watches
+  const std::function<double()>* joules = nullptr;  ///< used so far; null: not metered
 };
 
 /// What was seen in a round. The clock runs from the end of the first step.
@@ -38,6 +41,7 @@ struct Round {
   int ring_at_end = 0;       ///< and when it stopped
   double variability = 0;    ///< squared coefficient of variation of the time per batch
   double energy_j = 0;       ///< that the device used; 0: unknown
+  double queue_s = 0;        ///< threads were ready to run, but no core was free; their sum
 
   double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
   /// Share of the time in which the device executed steps.
@@ -57,6 +61,11 @@ inline double variability(double squares, double sum, int count) noexcept {
   if (count < 2 || sum <= 0) return 0;
   const double mean = sum / count;
   return std::max(0.0, (squares - count * mean * mean) / (count - 1)) / (mean * mean);
+}
+
+/// Joules used so far; 0 where they are not metered.
+inline double joules(const RoundOptions& options) {
+  return options.joules && *options.joules ? (*options.joules)() : 0;
 }
 
 inline void check_abort(const RoundOptions& options) {
@@ -86,6 +95,8 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
     step(*first);
   }
   round.ring_at_start = feed.ready();
+  const double joules = detail::joules(options);
+  const double queue_s = run_queue_wait_s();
   const double cpu_s = process_cpu_s();
   const double start_s = clock.now_s();
   double squares = 0;
@@ -109,6 +120,8 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
   }
   round.ring_at_end = feed.ready();
   round.cpu_s = process_cpu_s() - cpu_s;
+  round.queue_s = std::max(0.0, run_queue_wait_s() - queue_s);
+  round.energy_j = detail::joules(options) - joules;
   round.variability = detail::variability(squares, round.duration_s, round.batches);
   return round;
 }

@@ -49,7 +49,8 @@ struct Ceilings {
 struct Trial {
   Config config;
   TrialStatus status = TrialStatus::not_reached;
-  std::string reason;  ///< why it was not measured
+  std::string reason;       ///< why it was not measured
+  std::string stderr_tail;  ///< the last lines of its process, where that died
   std::vector<Round> rounds;
   std::optional<Ceilings> ceilings;
   double predicted_samples_per_s = 0;  ///< before its first round, if it had any; 0: none

@@ -27,7 +27,7 @@ inline constexpr std::array<int, 3> looks = {6, 12, 24};
 
 /// How verdicts are reached.
 struct VerdictOptions {
-  double alpha = 0.05;       ///< chance of any wrong "faster" or "slower" in the whole race
+  double alpha = 0.02;       ///< chance of any wrong "faster" or "slower" in the whole race
   int rivals = 1;            ///< comparisons in the race
   double resolution = 0.01;  ///< differences below this are no differences; at least 1 %
 

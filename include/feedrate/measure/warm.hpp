@@ -20,6 +20,7 @@ struct WarmLimits {
   double seconds = 10;
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
+  std::size_t samples = 0;  ///< that the part shall have, whatever fits; 0: those that fit
 };
 
 /// Reads samples, in the order of a Subset with the same seed, until a limit is met; returns how
@@ -40,8 +41,9 @@ inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
 /// The part of `source` that lies in the page cache now: all of it, or a fixed random subset.
 inline std::shared_ptr<const Source> warmed(std::shared_ptr<const Source> source,
                                             const WarmLimits& limits) {
-  const std::size_t samples = warm_up(*source, limits);
-  if (samples == source->size()) return source;
+  const std::size_t fit = warm_up(*source, limits);
+  const std::size_t samples = limits.samples > 0 ? limits.samples : fit;
+  if (samples >= source->size()) return source;
   return std::make_shared<Subset>(std::move(source), samples, limits.seed);
 }
 

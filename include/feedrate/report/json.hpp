@@ -5,20 +5,16 @@
 #include <cmath>
 #include <string>
 
+#include "feedrate/report/choice_json.hpp"
+#include "feedrate/report/emulation_json.hpp"
 #include "feedrate/report/machine_json.hpp"
+#include "feedrate/report/model_json.hpp"
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/trial_json.hpp"
+#include "feedrate/report/what_if_json.hpp"
 
 namespace feedrate {
 namespace detail {
-
-/// Makes an array of what `make(item)` returns.
-template <class Items, class Make>
-Json json_array(const Items& items, Make&& make) {
-  Json array = Json::array();
-  for (const auto& item : items) array.push_back(make(item));
-  return array;
-}
 
 inline Json tool_json(const ToolInfo& tool) {
   return {{"name", "feedrate"},    {"version", tool.version},
@@ -46,6 +42,14 @@ inline Json workload_json(const WorkloadInfo& workload) {
   return json;
 }
 
+/// What the user did not say is null.
+inline Json constraints_json(const Constraints& constraints) {
+  return {{"max_memory_bytes", positive_or_null(constraints.max_memory_bytes)},
+          {"max_workers", positive_or_null(constraints.max_workers)},
+          {"max_batch", positive_or_null(constraints.max_batch)},
+          {"effective_batch", positive_or_null(constraints.effective_batch)}};
+}
+
 inline Json space_json(const Report& report) {
   const Space& space = report.space;
   Json axes = {{"workers", space.workers},
@@ -54,7 +58,9 @@ inline Json space_json(const Report& report) {
                {"step_threads", space.step_threads}};
   axes["precision"] = json_array(space.precision, [](Precision p) -> Json { return name_of(p); });
   axes["batch"] = space.batch;
-  Json json = {{"axes", axes}, {"workers_may_grow", space.workers_may_grow}};
+  Json json = {{"axes", axes},
+               {"workers_may_grow", space.workers_may_grow},
+               {"constraints", constraints_json(report.constraints)}};
   json["allowed"] = json_array(
       report.allowed, [](Tier tier) -> Json { return tier_names[static_cast<std::size_t>(tier)]; });
   json["objective"] = objective_names[static_cast<std::size_t>(report.objective)];
@@ -70,43 +76,6 @@ inline Json space_json(const Report& report) {
   return json;
 }
 
-inline Json race_json(const Outcome& outcome) {
-  Json json = {{"passes", outcome.passes},
-               {"noise", outcome.noise},
-               {"stopped_because", outcome.stopped_because}};
-  json["pairs"] = json_array(outcome.pairs, [](const Pair& pair) -> Json {
-    return {{"a", pair.a},
-            {"b", pair.b},
-            {"log_ratio", to_json(pair.log_ratio)},
-            {"verdict", name_of(pair.verdict)},
-            {"rounds", pair.rounds}};
-  });
-  return json;
-}
-
-inline Json tier_json(const Outcome& outcome, const TierChoice& choice) {
-  return {{"standing", name_of(choice.standing)},
-          {"config", to_json(outcome.trials[choice.trial].config)},
-          {"trial", choice.trial},
-          {"speedup", to_json(choice.speedup)},
-          {"tie_set", choice.tie_set}};
-}
-
-inline Json recommendation_json(const Outcome& outcome) {
-  if (outcome.tiers.empty()) return nullptr;
-  Json tiers = Json::object();
-  for (const TierChoice& choice : outcome.tiers) {
-    const auto name = tier_names[static_cast<std::size_t>(choice.tier)];
-    tiers[std::string(name)] = tier_json(outcome, choice);
-  }
-  return {{"status", name_of(outcome.choice().standing)},
-          {"config", to_json(outcome.recommended().config)},
-          {"trial", outcome.choice().trial},
-          {"tiers", tiers},
-          {"verified", outcome.verified ? to_json(*outcome.verified) : Json(nullptr)},
-          {"verified_rounds", outcome.verified_rounds}};
-}
-
 inline Json diagnoses_json(const Outcome& outcome) {
   return json_array(outcome.diagnoses, [](const Diagnosis& diagnosis) -> Json {
     return {{"cause", diagnosis.cause},
@@ -114,7 +83,10 @@ inline Json diagnoses_json(const Outcome& outcome) {
             {"evidence", diagnosis.evidence},
             {"remedy", diagnosis.remedy},
             {"gain", or_null(diagnosis.gain)},
-            {"how", diagnosis.gain ? Json("measured") : Json(nullptr)}};
+            {"how", !diagnosis.gain      ? Json(nullptr)
+                    : diagnosis.measured ? "measured"
+                                         : "modelled"},
+            {"where", or_null(diagnosis.where)}};
   });
 }
 
@@ -137,12 +109,20 @@ inline Json to_json(const Report& report) {
   json["space"] = detail::space_json(report);
   json["trials"] = detail::json_array(outcome.trials,
                                       [&](const Trial& trial) { return to_json(report, trial); });
+  json["search"] = search_json(outcome);
+  json["probes"] =
+      detail::json_array(outcome.probes, [](const Probe& probe) { return to_json(probe); });
+  json["demands"] = to_json(outcome.demands);
   json["race"] = detail::race_json(outcome);
   json["reference"] = {{"config", to_json(outcome.trials[outcome.reference].config)},
                        {"source", "framework_default"},
                        {"trial", outcome.reference}};
   json["best_device"] = detail::best_device_json(outcome.best_device);
   json["recommendation"] = detail::recommendation_json(outcome);
+  json["pareto"] = detail::pareto_json(outcome);
+  json["what_if"] = what_if_json(outcome);
+  json["emulation"] =
+      report.accelerator ? to_json(emulation_of(outcome, *report.accelerator)) : Json(nullptr);
   json["diagnoses"] = detail::diagnoses_json(outcome);
   json["unexplained_share"] = outcome.unexplained_share;
   json["skipped"] = detail::json_array(report.skips, [](const Skip& skip) -> Json {

@@ -2,17 +2,20 @@
 // The report: everything that a run found out, as plain data. One writer per format.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/measure/machine_card.hpp"
-#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/measure/statistics.hpp"
+#include "feedrate/measure/workload.hpp"
+#include "feedrate/report/constraints.hpp"
+#include "feedrate/train/accelerators.hpp"
+#include "feedrate/tune/options.hpp"
 #include "feedrate/tune/outcome.hpp"
-#include "feedrate/tune/sweep.hpp"
 
 namespace feedrate {
 
@@ -63,14 +66,16 @@ struct NextStep {
 
 /// The whole document.
 struct Report {
-  static constexpr int schema_version = 1;
+  static constexpr int schema_version = 2;
 
   ToolInfo tool;
   Machine machine;
   std::optional<MachineCard> card;  ///< empty where it was not asked for
   std::string device = "cpu";
+  std::optional<Accelerator> accelerator;  ///< that was emulated; empty: nothing was
   WorkloadInfo workload;
   Space space;
+  Constraints constraints;
   std::vector<Tier> allowed;
   Objective objective = Objective::utilization;
   double budget_s = 0;
@@ -96,6 +101,37 @@ inline std::optional<double> mfu(const Report& report, const Trial& trial) {
     return flops_per_s / product.flops.all.per_s;
   }
   return std::nullopt;
+}
+
+/// Samples per joule over all rounds of a trial; empty where energy was not metered.
+inline std::optional<double> samples_per_joule(const Trial& trial) {
+  double samples = 0, energy_j = 0;
+  for (const Round& round : trial.rounds) {
+    samples += static_cast<double>(round.samples);
+    energy_j += round.energy_j;
+  }
+  return energy_j > 0 ? std::optional(samples / energy_j) : std::nullopt;
+}
+
+/// What was predicted of a trial over what was measured, less 1; empty where either is missing.
+inline std::optional<double> prediction_error(const Trial& trial) {
+  if (trial.rounds.empty() || trial.predicted_samples_per_s <= 0) return std::nullopt;
+  return trial.predicted_samples_per_s / trial.samples_per_s().estimate - 1;
+}
+
+/// How well the rates of the trials were predicted before they ran.
+struct ModelError {
+  int trials = 0;     ///< that were both predicted and measured
+  double median = 0;  ///< of the relative errors' sizes
+};
+
+inline ModelError model_error(const Outcome& outcome) {
+  std::vector<double> errors;
+  for (const Trial& trial : outcome.trials) {
+    if (const auto error = prediction_error(trial)) errors.push_back(std::abs(*error));
+  }
+  if (errors.empty()) return {};
+  return {static_cast<int>(errors.size()), median(errors)};
 }
 
 }  // namespace feedrate

@@ -2,28 +2,25 @@
 // The report as one screen of text: why, how fast, what to set, what to do next.
 #pragma once
 
-#include <cmath>
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "feedrate/report/card.hpp"
+#include "feedrate/report/coverage.hpp"
+#include "feedrate/report/emulation.hpp"
 #include "feedrate/report/format.hpp"
+#include "feedrate/report/rate_table.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/screen_options.hpp"
+#include "feedrate/report/what_if_text.hpp"
 #include "feedrate/report/words.hpp"
 
 namespace feedrate {
 
-/// How the screen is drawn.
-struct ScreenOptions {
-  std::size_t width = 80;  ///< columns; text is wrapped, columns of the table are left out
-  bool color = false;
-};
-
 namespace detail {
-
-inline constexpr std::size_t screen_indent = 6;
 
 /// Writes the screen piece by piece.
 class Screen {
@@ -36,8 +33,10 @@ class Screen {
     why();
     table();
     ceilings();
+    emulation();
+    what_ifs();
     set();
-    not_applicable();
+    coverage();
     next();
     return text_;
   }
@@ -57,20 +56,44 @@ class Screen {
 
   void why() {
     if (!reference().ceilings) {
-      block("WHY", "The reference was not examined before the run ended.");
+      block("WHY", not_examined());
     } else if (outcome().diagnoses.empty()) {
       block("WHY", "As it is, the device is well fed: it waits for data " +
                        format_percent(reference().waiting()) + " of the time.");
     }
-    std::string_view head = "WHY";
-    for (const Diagnosis& diagnosis : outcome().diagnoses) {
-      block(std::exchange(head, ""), diagnosis.evidence + " " + diagnosis.remedy);
-    }
+    causes();
     if (!report_.workload.parts.empty()) block("", parts());
     if (outcome().unexplained_share > 0.1) {
       block("", format_percent(outcome().unexplained_share) + " of the gap is unexplained.");
     }
     text_ += "\n";
+  }
+
+  std::string not_examined() const {
+    const std::string& reason = reference().reason;
+    if (reference().status == TrialStatus::infeasible) return "The reference " + reason + ".";
+    if (reference().status == TrialStatus::failed) return "The reference failed: " + reason;
+    return "The reference was not examined before the run ended.";
+  }
+
+  /// The first three causes; the report holds them all.
+  void causes() {
+    constexpr std::size_t most = 3;
+    const auto& causes = outcome().diagnoses;
+    std::string_view head = "WHY";
+    for (std::size_t c = 0; c < std::min(causes.size(), most); ++c) {
+      block(std::exchange(head, ""), causes[c].evidence + " " + causes[c].remedy + gain(causes[c]));
+    }
+    if (causes.size() > most) {
+      block("", "The report names " + counted(causes.size() - most, "more cause") + ".");
+    }
+  }
+
+  /// " (2.3x, measured)".
+  static std::string gain(const Diagnosis& diagnosis) {
+    if (!diagnosis.gain) return {};
+    return " (" + format_number(*diagnosis.gain) + "x, " +
+           (diagnosis.measured ? "measured)" : "modelled)");
   }
 
   /// "decode 71 %, augment 22 %, read 7 % of the time to load a sample".
@@ -86,61 +109,8 @@ class Screen {
   }
 
   void table() {
-    header();
-    row("as it is", reference(), {});
-    const Config* before = &reference().config;
-    for (const TierChoice& choice : outcome().tiers) {
-      const Trial& trial = outcome().trials[choice.trial];
-      if (trial.config == *before || !adds(choice.tier, *before, trial.config)) continue;
-      row(tier_label(choice, *before, trial.config), trial, choice.speedup);
-      before = &trial.config;
-    }
+    text_ += rate_table(report_, options_);
     if (outcome().verified) verified(*outcome().verified);
-  }
-
-  /// Whether a tier changes an axis of its own; else its row would repeat the one above.
-  static bool adds(Tier tier, const Config& before, const Config& config) {
-    return tier == Tier::safe || config.precision != before.precision ||
-           config.batch != before.batch;
-  }
-
-  /// "safe changes", or what the tier adds: "+ bf16", "+ batch 64".
-  static std::string tier_label(const TierChoice& choice, const Config& before,
-                                const Config& config) {
-    if (choice.tier == Tier::safe) return "safe changes";
-    std::string label;
-    if (config.precision != before.precision) label += " " + value_text(config.precision);
-    if (config.batch != before.batch) label += " batch " + value_text(config.batch);
-    return "+" + label;
-  }
-
-  bool wide() const noexcept { return options_.width >= 60; }
-
-  void header() {
-    std::string line =
-        std::string(screen_indent + label_columns, ' ') + right_aligned("samples/s", 10);
-    if (wide()) line += "          fed   busy of best";
-    text_ += line + "\n";
-  }
-
-  void row(const std::string& label, const Trial& trial, std::optional<Interval> speedup) {
-    if (trial.rounds.empty()) return;
-    const Interval rate = trial.samples_per_s();
-    const bool bounded = std::isfinite(rate.relative_error());
-    const std::string error = bounded ? "±" + format_percent(rate.relative_error()) : "";
-    std::string line = std::string(screen_indent, ' ') + left_aligned(label, label_columns) +
-                       right_aligned(format_number(rate.estimate), 10);
-    if (wide()) {
-      line += " " + left_aligned(error, 6) + share(trial.fed()) + share(trial.busy()) +
-              share(of_best(report_, trial), 8);
-    }
-    const bool known = speedup && std::isfinite(speedup->high);
-    if (known) line += "  " + bold(format_number(speedup->estimate) + "x");
-    text_ += line + "\n";
-  }
-
-  static std::string share(std::optional<double> value, std::size_t columns = 7) {
-    return right_aligned(value ? format_percent(*value) : "-", columns);
   }
 
   void verified(const Interval& speedup) {
@@ -158,9 +128,9 @@ class Screen {
 
   void ceilings_of(const std::string& label, const Trial& trial) {
     const Ceilings& ceilings = *trial.ceilings;
-    std::string line = "ceilings (" + label + "): loader " + format_number(ceilings.loader) +
-                       ", copy " + (ceilings.copy ? format_number(*ceilings.copy) : "none") +
-                       ", device " + format_number(ceilings.device);
+    std::string line = "ceilings (" + label + "): loader " + format_number(ceilings.loader);
+    if (ceilings.copy) line += ", copy " + format_number(*ceilings.copy);
+    line += ", device " + format_number(ceilings.device);
     if (ceilings.cores) line += ", shared cores " + format_number(*ceilings.cores);
     block("", line);
   }
@@ -168,12 +138,28 @@ class Screen {
   void set() {
     const TierChoice& choice = outcome().choice();
     const Config& config = outcome().trials[choice.trial].config;
-    block("SET", bold(config_text(config)));
+    block("SET", options_.bold(config_text(config)));
     block("", "(" + describe(choice) + ")");
+    for (const std::string& caveat : choice.caveats) block("", caveat + ".");
+    if (outcome().pareto.size() > 1) block("", "rate against memory: " + pareto());
     for (const Setting& setting : report_.settings) {
       block("", setting.framework + ": " + setting.text);
       if (setting.measured_with != "feedrate") block("", "(" + setting.measured_with + ")");
     }
+  }
+
+  /// "970/s with 1.2 MiB, 1,410/s with 3.1 MiB": some points of the front, least memory first.
+  std::string pareto() const {
+    constexpr std::size_t most = 4;
+    const auto& front = outcome().pareto;
+    const std::size_t shown = std::min(front.size(), most);
+    std::string text;
+    for (std::size_t p = 0; p < shown; ++p) {
+      const Trial& trial = outcome().trials[front[p * (front.size() - 1) / (shown - 1)]];
+      text += (p > 0 ? ", " : "") + format_number(trial.samples_per_s().estimate) + "/s with " +
+              format_bytes(trial.memory_bytes);
+    }
+    return text + ".";
   }
 
   /// "workers 2, prefetch 4, precision fp32": the axes in which configs of this space differ.
@@ -182,27 +168,27 @@ class Screen {
     for_each_axis([&](const auto& axis) {
       const auto value = config.*axis.field;
       const auto same = [&](const Trial& trial) { return trial.config.*axis.field == value; };
-      if (std::all_of(outcome().trials.begin(), outcome().trials.end(), same)) return;
+      const bool alike = std::all_of(outcome().trials.begin(), outcome().trials.end(), same);
+      if (alike && !(axis.name == "accumulate" && config.accumulate > 1)) return;
       text += (text.empty() ? "" : ", ") + std::string(axis.name) + " " + value_text(value);
     });
     return text.empty() ? "nothing else: there was one config to try" : text;
   }
 
-  void not_applicable() {
-    for (const NotApplicable& value : outcome().not_applicable) {
-      block("", value.axis + " " + value.value + ": not applicable, " + value.why);
-    }
-    std::size_t not_reached = 0;
-    for (const Trial& trial : outcome().trials) {
-      not_reached += trial.status == TrialStatus::not_reached;
-    }
-    if (not_reached > 0) {
-      block("", std::to_string(not_reached) + " of " + std::to_string(outcome().trials.size()) +
-                    " configs were not reached within the budget.");
-    }
-    if (!report_.skips.empty()) {
-      block("", std::to_string(report_.skips.size()) + " unreadable samples were skipped.");
-    }
+  void coverage() {
+    for (const std::string& line : coverage_lines(report_)) block("", line);
+  }
+
+  void emulation() {
+    if (!report_.accelerator) return;
+    text_ += emulation_text(emulation_of(outcome(), *report_.accelerator), screen_indent,
+                            options_.width) +
+             "\n";
+  }
+
+  void what_ifs() {
+    const std::string table = what_if_text(outcome(), screen_indent, options_.width);
+    if (!table.empty()) text_ += table + "\n";
   }
 
   void next() {
@@ -219,12 +205,6 @@ class Screen {
     }
     text_ += labelled(label, what, screen_indent, options_.width);
   }
-
-  std::string bold(const std::string& what) const {
-    return options_.color ? "\x1b[1m" + what + "\x1b[0m" : what;
-  }
-
-  static constexpr std::size_t label_columns = 16;
 
   const Report& report_;
   ScreenOptions options_;

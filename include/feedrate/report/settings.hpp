@@ -15,6 +15,9 @@ inline Setting feedrate_setting(const Config& config) {
                      ", .workers = " + std::to_string(config.workers);
   if (config.workers > 0) text += ", .prefetch = " + std::to_string(config.prefetch);
   text += "});";
+  if (config.accumulate > 1) {
+    text += " and .accumulate = " + std::to_string(config.accumulate) + " of the OptimizerSpec";
+  }
   return {"feedrate", text, "feedrate"};
 }
 
@@ -23,6 +26,10 @@ inline Setting feedrate_setting(const Config& config) {
 inline Setting torch_setting(const Config& config) {
   std::string text = "DataLoader(dataset, batch_size=" + std::to_string(config.batch) +
                      (config.pinned ? ", pin_memory=True" : "") + ", num_workers=...)";
+  if (config.accumulate > 1) {
+    text += "; with optimizer.step() after every " + std::to_string(config.accumulate) +
+            " batches, the loss divided by " + std::to_string(config.accumulate);
+  }
   if (config.precision == Precision::bf16 || config.precision == Precision::fp16) {
     const bool bf16 = config.precision == Precision::bf16;
     text += "; with torch.autocast(device, dtype=torch." +

@@ -30,6 +30,7 @@ inline Json to_json(const Interval& interval) {
 
 inline Json to_json(const Round& round) {
   return {{"order", round.order},
+          {"block", round.block},
           {"start_s", round.start_s},
           {"duration_s", round.duration_s},
           {"samples", round.samples},
@@ -39,14 +40,18 @@ inline Json to_json(const Round& round) {
           {"cpu_s", round.cpu_s},
           {"first_batch_s", round.first_batch_s},
           {"ring_at_start", round.ring_at_start},
-          {"ring_at_end", round.ring_at_end}};
+          {"ring_at_end", round.ring_at_end},
+          {"variability", round.variability},
+          {"queue_s", round.queue_s},
+          {"energy_j", round.energy_j}};
 }
 
 inline Json to_json(const Ceilings& ceilings) {
   return {{"loader_samples_per_s", ceilings.loader},
           {"copy_samples_per_s", detail::or_null(ceilings.copy)},
           {"device_samples_per_s", ceilings.device},
-          {"shared_cores_samples_per_s", detail::or_null(ceilings.cores)}};
+          {"shared_cores_samples_per_s", detail::or_null(ceilings.cores)},
+          {"coupled_samples_per_s", ceilings.coupled > 0 ? Json(ceilings.coupled) : Json(nullptr)}};
 }
 
 namespace detail {
@@ -57,7 +62,8 @@ inline Json rounds_json(const Trial& trial) {
   return rounds;
 }
 
-inline Json positive_or_null(double value) {
+template <class T>
+Json positive_or_null(T value) {
   return value > 0 ? Json(value) : Json(nullptr);
 }
 
@@ -70,6 +76,7 @@ inline void add_measured(Json& json, const Report& report, const Trial& trial) {
   json["of_best"] = or_null(of_best(report, trial));
   json["mfu"] = or_null(mfu(report, trial));
   json["interference"] = or_null(trial.interference());
+  json["samples_per_joule"] = or_null(samples_per_joule(trial));
   json["first_batch_s"] = trial.first_batch_s();
 }
 
@@ -80,7 +87,9 @@ inline Json to_json(const Report& report, const Trial& trial) {
   Json json = {{"config", to_json(trial.config)},
                {"status", name_of(trial.status)},
                {"reason", detail::or_null(trial.reason)},
-               {"bound_samples_per_s", detail::positive_or_null(trial.predicted_samples_per_s)},
+               {"stderr_tail", detail::or_null(trial.stderr_tail)},
+               {"predicted_samples_per_s", detail::positive_or_null(trial.predicted_samples_per_s)},
+               {"prediction_error", detail::or_null(prediction_error(trial))},
                {"rounds", detail::rounds_json(trial)}};
   if (!trial.rounds.empty()) detail::add_measured(json, report, trial);
   json["ceilings"] = trial.ceilings ? to_json(*trial.ceilings) : Json(nullptr);

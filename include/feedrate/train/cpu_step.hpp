@@ -61,6 +61,19 @@ class CpuStep final : public AnyStep {
     if (++batches_ == accumulate_) update();
   }
 
+  /// Bytes that such a step will hold, without taking them. Throws Error(usage) as the constructor.
+  static std::size_t bytes_of(const ModelSpec& model, const OptimizerSpec& optimizer,
+                              std::size_t batch, int threads) {
+    const auto parts = static_cast<std::size_t>(checked(batch, threads));
+    const std::vector<Block> blocks = plan_of(model);
+    Arena arena;
+    Parameters<Storage>().carve(arena, parameters_of(blocks), parts, optimizer);
+    CpuWorker<Storage> worker;
+    const std::size_t chunk = chunk_of(blocks, batch, parts);
+    for (std::size_t part = 0; part < parts; ++part) worker.carve(arena, blocks, chunk);
+    return arena.bytes();
+  }
+
   void synchronize() override {}
   double loss() override { return loss_; }
   double flops_per_sample() const override { return flops_; }
@@ -98,16 +111,18 @@ class CpuStep final : public AnyStep {
     workers_.resize(static_cast<std::size_t>(pool_.threads()));
     losses_.resize(parts());
     parameters_.carve(arena_, parameter_count(), parts(), optimizer);
-    for (auto& worker : workers_) worker.carve(arena_, blocks_, chunk());
+    const std::size_t chunk = chunk_of(blocks_, batch_, parts());
+    for (auto& worker : workers_) worker.carve(arena_, blocks_, chunk);
   }
 
   /// Samples that one thread takes through the model at a time: about 2 MiB of activations. If
   /// there are more parameters than that, they are what has to be read seldom.
-  std::size_t chunk() const noexcept {
+  static std::size_t chunk_of(const std::vector<Block>& blocks, std::size_t batch,
+                              std::size_t parts) noexcept {
     std::size_t sample = 0;
-    for (const Block& block : blocks_) sample += block.raw.elements() + block.out.elements();
-    const std::size_t floats = std::clamp(4 * parameter_count(), cache_floats, most_floats);
-    const std::size_t share = (batch_ + parts() - 1) / parts();
+    for (const Block& block : blocks) sample += block.raw.elements() + block.out.elements();
+    const std::size_t floats = std::clamp(4 * parameters_of(blocks), cache_floats, most_floats);
+    const std::size_t share = (batch + parts - 1) / parts;
     return std::clamp(floats / sample, std::size_t{1}, share);
   }
 

@@ -56,13 +56,15 @@ double bent(const Law& law, const Measured& measured, int at) {
 /// What the loader costs when it drains into nothing.
 struct LoadDemand {
   ScalabilityLaw law;      ///< of the workers
+  Measured batch_factor;   ///< rate with a batch over the rate with the batch of the others
   Measured samples_per_s;  ///< by workers, from 1
   double serial_s = 0;     ///< to load one sample in the caller, without workers
   double cpu_s = 0;        ///< core-seconds to load one sample
   double variability = 0;  ///< squared coefficient of variation of the time per sample
 
-  double rate(int workers) const {
-    return workers == 0 ? 1 / serial_s : bent(law, samples_per_s, workers);
+  double rate(int workers, int batch) const {
+    const double factor = bent([](double) { return 1.0; }, batch_factor, batch);
+    return factor * (workers == 0 ? 1 / serial_s : bent(law, samples_per_s, workers));
   }
 };
 

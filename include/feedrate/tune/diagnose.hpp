@@ -1,89 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnosis: which part costs the time that the device does not train, and what mends it.
+// Diagnosis: which causes cost the time that the device does not train, and what mends them.
 #pragma once
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "feedrate/tune/outcome.hpp"
+#include "feedrate/tune/causes_coupling.hpp"
+#include "feedrate/tune/causes_device.hpp"
+#include "feedrate/tune/causes_samples.hpp"
+#include "feedrate/tune/causes_threads.hpp"
+#include "feedrate/tune/causes_workers.hpp"
 
 namespace feedrate {
 namespace detail {
 
-inline std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-  return text;
+/// All causes. Where two want the same time, the earlier one has it: sharper evidence before
+/// broader, cheaper remedies before dearer, and what is only named when nothing else is, last.
+inline constexpr std::array known_causes = {
+    causes::quota_below_cpus,     causes::nested_thread_pools, causes::too_many_workers,
+    causes::pageable_copies,      causes::host_sync,           causes::epoch_boundary,
+    causes::no_overlap,           causes::too_few_workers,     causes::waiting_samples,
+    causes::storage_slow,         causes::lock_in_loading,     causes::preprocess_offline,
+    causes::preprocess_on_device, causes::shared_cores,        causes::interference,
+    causes::data_starvation,      causes::throttling,          causes::other_gpu_processes,
+    causes::work_too_small,       causes::batch_too_small,     causes::batch_too_large,
+    causes::precision_not_used};
+
+/// The time of the gap that no cause has yet, in seconds per sample.
+class Ledger {
+ public:
+  explicit Ledger(const Account& account)
+      : feeding_s_(account.feeding_s()), coupling_s_(account.coupling_s()) {}
+
+  /// How much of `seconds` there still is.
+  double take(Pot pot, double seconds) noexcept {
+    if (pot == Pot::feeding) return take(feeding_s_, seconds);
+    if (pot == Pot::coupling) return take(coupling_s_, seconds);
+    const double first = take(coupling_s_, seconds);
+    return first + take(feeding_s_, seconds - first);
+  }
+
+ private:
+  static double take(double& left_s, double seconds) noexcept {
+    const double taken = std::clamp(seconds, 0.0, left_s);
+    left_s -= taken;
+    return taken;
+  }
+
+  double feeding_s_;
+  double coupling_s_;
+};
+
+/// Gives each claim what is left of its time; what then takes less than a twentieth of the coupled
+/// time is not worth naming.
+inline std::vector<Claim> settle(const Case& of) {
+  Ledger ledger(of.account);
+  std::vector<Claim> settled;
+  for (const auto cause : known_causes) {
+    std::optional<Claim> claim = cause(of);
+    if (!claim || (claim->pot != Pot::device && !of.account.has_gap())) continue;
+    if (claim->pot != Pot::device) {
+      Ledger before = ledger;
+      claim->seconds = ledger.take(claim->pot, claim->seconds);
+      claim->diagnosis.share_of_gap = claim->seconds / of.account.gap_s();
+      if (claim->seconds < 0.05 * of.account.coupled_s) {
+        ledger = before;
+        continue;
+      }
+    }
+    settled.push_back(std::move(*claim));
+  }
+  std::stable_sort(settled.begin(), settled.end(),
+                   [](const Claim& a, const Claim& b) { return a.seconds > b.seconds; });
+  return settled;
 }
 
-inline std::string rate(double samples_per_s) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.4g samples/s", samples_per_s);
-  return text;
+/// Interference of which nobody knows what is shared has a name, but no explanation.
+inline bool explains(const Diagnosis& diagnosis) {
+  return diagnosis.cause != "interference" || !diagnosis.where.empty();
 }
 
-/// "1 worker", "4 workers".
-inline std::string workers(const Config& config) {
-  return std::to_string(config.workers) + (config.workers == 1 ? " worker" : " workers");
+inline double unexplained(const Case& of, const std::vector<Diagnosis>& diagnoses) {
+  if (!of.account.has_gap()) return 0;
+  double explained = 0;
+  for (const Diagnosis& diagnosis : diagnoses) {
+    if (explains(diagnosis)) explained += diagnosis.share_of_gap;
+  }
+  return std::clamp(1 - explained, 0.0, 1.0);
 }
 
 }  // namespace detail
 
-/// The causes of the reference's gap, largest first, and what they leave open. The gap is the
-/// time per sample beyond the device's own.
+/// The causes of what the reference loses, largest first, and the share of its gap that they leave
+/// open. The gap is the time per sample beyond the device's own ceiling of that very config;
+/// causes that lie in the device's own time have no share of it, but a gain.
 ///
-/// Without workers the gap is the caller's loading. With workers it is what the lowest ceiling
-/// costs; below that ceiling lies interference, which is named when it exceeds 10 %, but stays
-/// unexplained. `safe` is what changing nothing but the feeding would give, and its measured gain.
-inline std::pair<std::vector<Diagnosis>, double> diagnose(const Trial& reference, const Trial& safe,
-                                                          const Interval& gain) {
-  if (!reference.ceilings || reference.rounds.empty()) return {{}, 0};
-  const Ceilings& ceilings = *reference.ceilings;
-  const double rate = reference.samples_per_s().estimate;
-  const double gap_s = 1 / rate - 1 / ceilings.device;
-  if (gap_s * rate < 0.1) return {{}, 0};
-
-  std::vector<Diagnosis> causes;
-  const bool serial = reference.config.workers == 0;
-  const double explained_s =
-      serial ? 1 / ceilings.loader : 1 / ceilings.lowest() - 1 / ceilings.device;
-  const double share = std::clamp(explained_s / gap_s, 0.0, 1.0);
-  const bool shares_cores = ceilings.cores && *ceilings.cores <= ceilings.loader;
-  Diagnosis main;
-  main.share_of_gap = share;
-  if (serial) {
-    main.cause = "no_overlap";
-    main.evidence = "The step waits " + detail::percent(reference.waiting()) +
-                    " of the time while the caller loads: 0 workers.";
-    main.remedy = safe.config.workers > 0
-                      ? "Load in " + detail::workers(safe.config) + " beside the step."
-                      : "No number of workers was shown to be faster here.";
-  } else if (shares_cores) {
-    main.cause = "shared_cores";
-    main.evidence = "Loader and step want the same cores, which are enough for " +
-                    detail::rate(*ceilings.cores) + ".";
-    main.remedy = "Use cheaper samples, a cheaper step, or more cores.";
-  } else {
-    main.cause = "data_starvation";
-    main.evidence = "The loader alone reaches " + detail::rate(ceilings.loader) +
-                    ", the device alone " + detail::rate(ceilings.device) + ".";
-    main.remedy = safe.config.workers > reference.config.workers
-                      ? "Load in " + detail::workers(safe.config) + "."
-                      : "Make samples cheaper to load.";
+/// Each cause is a pure function of the evidence. No two share time, so that shares add up to at
+/// most 1. A gap of less than a tenth of the time, or less than noise can make, is none.
+inline std::pair<std::vector<Diagnosis>, double> diagnose(const Evidence& evidence) {
+  if (evidence.trials.empty() || !evidence.is_complete()) return {};
+  const Case of(evidence);
+  std::vector<Diagnosis> diagnoses;
+  for (Claim& claim : detail::settle(of)) diagnoses.push_back(std::move(claim.diagnosis));
+  const double open = detail::unexplained(of, diagnoses);
+  const auto main = std::find_if(diagnoses.begin(), diagnoses.end(),
+                                 [](const Diagnosis& d) { return d.share_of_gap > 0; });
+  if (open > 0.1 && main != diagnoses.end()) {
+    main->evidence += " This leaves " + causes::percent(open) + " of the gap open.";
   }
-  if (safe.config != reference.config) main.gain = gain.estimate;
-  causes.push_back(main);
-  const double interference = serial ? 1 : ceilings.lowest() / rate;
-  if (interference > 1.1) {
-    causes.push_back({"interference", 1 - share,
-                      "The coupled rate lies " + detail::percent(1 - 1 / interference) +
-                          " below the lowest ceiling.",
-                      "Loader and step slow each other down: try fewer workers or step threads.",
-                      std::nullopt});
-  }
-  return {causes, 1 - share};
+  return {std::move(diagnoses), open};
 }
 
 }  // namespace feedrate

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "feedrate/tune/finalists.hpp"
 #include "feedrate/tune/surrogate.hpp"
 #include "feedrate/tune/sweep.hpp"
 
@@ -20,7 +21,7 @@ class Exploration {
  public:
   explicit Exploration(Sweep& sweep)
       : sweep_(sweep),
-        surrogate_(candidates(), sweep.options().budget_s / 5),
+        surrogate_(candidates(), 15 * sweep.round_options().seconds),
         open_(surrogate_.size(), true),
         tried_(surrogate_.size(), false),
         thrift_(thrift()) {}
@@ -30,20 +31,26 @@ class Exploration {
   void run(double share) {
     try_reference();
     if (surrogate_.size() == 0) return;
-    while (const auto next = most_promising()) {
+    int idle = 0;
+    for (double best = -HUGE_VAL;
+         const auto next = idle < patience() ? most_promising() : std::nullopt;) {
       if (sweep_.stopped() || sweep_.is_past(share)) break;
       try_one(*next);
+      const double now = best_values();
+      idle = now > best + finest_difference / 2 ? 0 : idle + 1;
+      best = std::max(best, now);
     }
+    polish(share);
     tell();
   }
 
  private:
-  /// Improvements below this are not looked for: nothing finer than 1 % is told apart anyway.
-  static constexpr double finest = 0.01;
   /// Expected improvement, in logarithms, for which a round is run.
-  static constexpr double worth = 0.0015;
+  static constexpr double worth = 0.0004;
+  /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
+  static constexpr double doubt = 0.03;
   /// Between equals the cheapest is preferred, by at most this much.
-  static constexpr double most_thrift = 0.004;
+  static constexpr double most_thrift = 0.008;
 
   std::vector<Candidate> candidates() {
     std::vector<Candidate> list;
@@ -52,7 +59,8 @@ class Exploration {
       const Config& config = sweep_.trial(t).config;
       const auto prediction = predict(sweep_.outcome().demands, config);
       if (!prediction) continue;
-      list.push_back({config, log_score(config, *prediction), prediction->bottleneck});
+      list.push_back(Candidate::of(config, *prediction, log_score(config, *prediction),
+                                   sweep_.options().cores));
       trials_.push_back(t);
     }
     return list;
@@ -107,6 +115,29 @@ class Exploration {
     learnt_ = true;
   }
 
+  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
+  void polish(double share) {
+    for (const Tier tier : sweep_.options().allowed) {
+      while (const auto next = learnt_ ? best_neighbour(tier) : std::nullopt) {
+        if (sweep_.stopped() || sweep_.is_past(share)) return;
+        try_one(*next);
+      }
+    }
+  }
+
+  std::optional<std::size_t> best_neighbour(Tier tier) const {
+    const auto leader = leader_of(tier);
+    std::optional<std::size_t> best;
+    if (!leader) return best;
+    for (std::size_t i = 0; i < surrogate_.size(); ++i) {
+      if (!open_[i] || tried_[i] || !sweep_.within(trials_[i], tier)) continue;
+      if (!are_neighbours(surrogate_.config(i), surrogate_.config(*leader))) continue;
+      const double hope = value(i) + 3 * std::max(surrogate_.deviation(i), doubt);
+      if (hope > value(*leader) + finest_difference && (!best || value(i) > value(*best))) best = i;
+    }
+    return best;
+  }
+
   /// What is expected of a candidate now, in samples/s.
   double expected_rate(std::size_t i) const {
     const auto prediction = predict(sweep_.outcome().demands, surrogate_.config(i));
@@ -143,6 +174,19 @@ class Exploration {
     return best;
   }
 
+  /// So many rounds in a row that change nothing end the search: on a plateau there is always one
+  /// more config that might be better.
+  int patience() const { return 15 + static_cast<int>(surrogate_.size() / 25); }
+
+  /// Sum over the tiers of what their leaders reach.
+  double best_values() const {
+    double sum = 0;
+    for (const Tier tier : sweep_.options().allowed) {
+      if (const auto leader = leader_of(tier)) sum += value(*leader);
+    }
+    return sum;
+  }
+
   /// The best of those that were measured.
   std::optional<std::size_t> leader_of(Tier tier) const {
     std::optional<std::size_t> best;
@@ -159,7 +203,7 @@ class Exploration {
   double expected_improvement(std::size_t i, std::size_t leader) const {
     if (i == leader) return 0;
     const double deviation = surrogate_.deviation(i);
-    const double u = (value(i) - value(leader) - finest) / deviation;
+    const double u = (value(i) - value(leader) - finest_difference) / deviation;
     const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
     const double below = std::erfc(-u / std::numbers::sqrt2) / 2;
     return deviation * (u * below + density);

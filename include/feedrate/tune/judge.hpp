@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/tune/finalists.hpp"
 #include "feedrate/tune/race.hpp"
 #include "feedrate/tune/sweep.hpp"
 
@@ -23,7 +24,7 @@ namespace feedrate {
 class Judge {
  public:
   explicit Judge(Sweep& sweep)
-      : sweep_(sweep), race_(finalists(), sweep.outcome().reference, sweep.options().seed) {}
+      : sweep_(sweep), race_(finalists(sweep), sweep.outcome().reference, sweep.options().seed) {}
 
   /// Runs passes until every tier is settled, the last look is done, or `share` of the budget is
   /// used; returns which. Looks at the data after 6, 12 and 24 passes; the hopeless leave earlier.
@@ -46,7 +47,8 @@ class Judge {
   void conclude() {
     Outcome& outcome = sweep_.outcome();
     outcome.passes = race_.passes();
-    outcome.noise = race_.passes() > 1 ? race_.noise() * std::numbers::sqrt2 : 0;
+    const double noise = race_.noise() * std::numbers::sqrt2;
+    outcome.noise = std::isfinite(noise) ? noise : 0;
     for (const Tier tier : sweep_.options().allowed) {
       if (const auto choice = choose(tier)) outcome.tiers.push_back(*choice);
     }
@@ -58,46 +60,10 @@ class Judge {
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
   static constexpr double little = 0.0075;
   static constexpr double much = 0.05;
-  /// Differences below this are none.
-  static constexpr double finest = 0.01;
-
-  /// Per tier its leader, and up to three more that may be as good; and the reference.
-  Trials finalists() const {
-    Trials all = {sweep_.outcome().reference};
-    for (const Tier tier : sweep_.options().allowed) {
-      for (const std::size_t trial : finalists_of(tier)) {
-        if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);
-      }
-    }
-    return all;
-  }
-
-  Trials finalists_of(Tier tier) const {
-    constexpr std::size_t most = 4;
-    const double margin = std::max(0.03, 1.5 * sweep_.noise.value_or(0.1));
-    Trials best = scored(tier);
-    if (best.empty()) return best;
-    const double least = *sweep_.belief(best.front()) - margin;
-    std::erase_if(best, [&](std::size_t trial) { return *sweep_.belief(trial) < least; });
-    best.resize(std::min(best.size(), most));
-    return best;
-  }
-
-  /// The measured trials of a tier, best first; among equals the cheaper first.
-  Trials scored(Tier tier) const {
-    Trials trials;
-    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
-      if (sweep_.within(t, tier) && sweep_.score(t)) trials.push_back(t);
-    }
-    std::stable_sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-      return *sweep_.belief(a) > *sweep_.belief(b);
-    });
-    return trials;
-  }
 
   /// Those of a tier that are still in the race, best first.
   Trials in_race(Tier tier) const {
-    Trials trials = scored(tier);
+    Trials trials = detail::scored(sweep_, tier);
     std::erase_if(trials, [&](std::size_t t) {
       return !race_.contains(t) || !race_.is_in(t) || !race_.has_run(t);
     });
@@ -113,7 +79,7 @@ class Judge {
       const Trials trials = in_race(tier);
       for (const std::size_t trial : trials) {
         const auto [behind, error] = race_.difference(trials.front(), trial);
-        if (trial == trials.front() || behind < std::max(2 * finest, 4 * error))
+        if (trial == trials.front() || behind < std::max(2 * finest_difference, 4 * error))
           useful[trial] = true;
       }
     }
@@ -127,20 +93,17 @@ class Judge {
         sweep_.options().allowed.begin(), sweep_.options().allowed.end(), [&](Tier tier) {
           const Trials trials = in_race(tier);
           if (trials.empty()) return true;
-          const std::size_t choice = tied(trials).front();
+          const std::size_t choice = choice_of(tied(trials));
           return expected_loss(choice, trials) < little && open_gain(choice, trials) < much;
         });
   }
 
-  /// The tied ones of a tier, cheapest first: within 1 % of the leader, or within one standard
-  /// error of it where this machine resolves no better. Source of the latter: the
-  /// one-standard-error rule of Breiman, Friedman, Olshen, Stone, "Classification and Regression
-  /// Trees", 1984.
+  /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
+  /// by then: what rivals may still be ahead by is reported.
   Trials tied(Trials trials) const {
     const std::size_t leader = trials.front();
     std::erase_if(trials, [&](std::size_t trial) {
-      const auto [behind, error] = race_.difference(leader, trial);
-      return trial != leader && behind > std::max(finest, std::min(error, 2 * finest));
+      return trial != leader && race_.difference(leader, trial).first > finest_difference;
     });
     std::sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
       return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
@@ -154,7 +117,7 @@ class Judge {
     for (const std::size_t trial : trials) {
       if (trial == choice) continue;
       const auto [ahead, error] = race_.difference(trial, choice);
-      const double u = (ahead - finest) / error;
+      const double u = (ahead - finest_difference) / error;
       const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
       most = std::max(most, error * (u * std::erfc(-u / std::numbers::sqrt2) / 2 + density));
     }
@@ -186,7 +149,7 @@ class Judge {
 
   /// The best of what was explored, where no race took place: nothing is proven.
   std::optional<TierChoice> unraced(Tier tier) const {
-    const Trials trials = scored(tier);
+    const Trials trials = detail::scored(sweep_, tier);
     if (trials.empty()) return std::nullopt;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     return TierChoice{
@@ -198,13 +161,9 @@ class Judge {
   /// is no reason to change anything: then the reference stays.
   void settle_against_reference(TierChoice& choice, const Trials& trials) {
     const std::size_t reference = sweep_.outcome().reference;
-    const auto found = std::find_if(choice.tie_set.begin(), choice.tie_set.end(), [&](auto trial) {
-      return trial != reference && race_.log_speedup(trial, reference).low > 0;
-    });
-    const bool tied =
-        std::find(choice.tie_set.begin(), choice.tie_set.end(), reference) != choice.tie_set.end();
-    const bool keep = found == choice.tie_set.end() || tied;
-    choice.trial = keep ? reference : *found;
+    if (!sweep_.score(reference)) return settle_alone(choice, trials);
+    choice.trial = choice_of(choice.tie_set);
+    const bool keep = choice.trial == reference;
     choice.open_gain = open_gain(choice.trial, trials);
     choice.speedup = {1, 1, 1};
     if (!keep) {
@@ -215,10 +174,40 @@ class Judge {
     choice.standing = standing(choice, keep);
   }
 
+  /// The cheapest of a tie set that is shown to be faster than the reference, else the reference.
+  std::size_t choice_of(const Trials& tie_set) const {
+    const std::size_t reference = sweep_.outcome().reference;
+    if (!sweep_.score(reference)) return tie_set.front();
+    const auto is_faster = [&](std::size_t trial) {
+      return trial != reference && race_.is_shown_faster(trial, reference);
+    };
+    const bool tied = std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end();
+    const auto found = std::find_if(tie_set.begin(), tie_set.end(), is_faster);
+    return tied || found == tie_set.end() ? reference : *found;
+  }
+
+  /// Where the reference itself does not run there is nothing to gain against.
+  void settle_alone(TierChoice& choice, const Trials& trials) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    choice.trial = choice.tie_set.front();
+    choice.open_gain = open_gain(choice.trial, trials);
+    choice.speedup = {1, 0, infinity};
+    choice.standing = standing(choice, false);
+  }
+
   Standing standing(const TierChoice& choice, bool keep) const {
     if (race_.passes() < looks.front() || choice.open_gain > much) return Standing::unresolved;
+    if (keep && !has_measured_others()) return Standing::unresolved;
     if (keep) return Standing::keep_current;
     return choice.tie_set.size() > 1 ? Standing::tied : Standing::resolved;
+  }
+
+  /// Whether anything but the reference was measured, where there is anything else.
+  bool has_measured_others() const {
+    const auto& trials = sweep_.outcome().trials;
+    return trials.size() == 1 || std::count_if(trials.begin(), trials.end(), [](const Trial& t) {
+                                   return !t.rounds.empty();
+                                 }) > 1;
   }
 
   /// Tiers share pairs; the report holds each once.

@@ -17,6 +17,16 @@ struct Candidate {
   Config config;
   double log_predicted = 0;
   Bottleneck bottleneck = Bottleneck::device;
+  int room = 0;   ///< samples in the ring for each worker
+  int crowd = 0;  ///< threads of workers and step, in eighths of the cores
+
+  static Candidate of(const Config& config, const Prediction& prediction, double log_predicted,
+                      double cores) {
+    const int threads = config.workers + config.step_threads;
+    const int ring = config.batch * (config.prefetch + 1);
+    return {config, log_predicted, prediction.bottleneck, ring / std::max(config.workers, 1),
+            static_cast<int>(std::ceil(threads * 8 / cores))};
+  }
 };
 
 /// The likeness of each two of a list of candidates, from tables: 1 for equals, 0 for strangers.
@@ -31,6 +41,8 @@ class Likeness {
     add([](const Candidate& c) { return static_cast<int>(c.config.precision); }, sorts_alike);
     add([](const Candidate& c) { return static_cast<int>(c.config.pinned); }, sorts_alike);
     add([](const Candidate& c) { return static_cast<int>(c.bottleneck); }, sorts_alike);
+    add([](const Candidate& c) { return c.room; }, numbers_alike);
+    add([](const Candidate& c) { return c.crowd; }, numbers_alike);
   }
 
   /// Calls `visit(likeness)` for each axis of the candidates a and b.
@@ -49,11 +61,10 @@ class Likeness {
   /// Numbers are alike by their ratio; none at all is a thing of its own.
   static double numbers_alike(int a, int b) noexcept {
     if ((a == 0) != (b == 0)) return 0.2;
-    const double octaves = std::log2((1.0 + a) / (1.0 + b)) / 1.5;
-    return std::exp(-octaves * octaves / 2);
+    return std::exp(-std::abs(std::log2((1.0 + a) / (1.0 + b))) / 1.5);
   }
 
-  static double sorts_alike(int a, int b) noexcept { return a == b ? 1 : 0.4; }
+  static double sorts_alike(int a, int b) noexcept { return a == b ? 1 : 0.7; }
 
   template <class Value, class Alike>
   void add_axis(const std::vector<Candidate>& candidates, Value&& value, Alike&& alike) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "feedrate/measure/surroundings.hpp"
 #include "feedrate/tune/outcome.hpp"
 
 namespace feedrate {
@@ -53,6 +54,7 @@ struct TuneOptions {
   double cores = 1;  ///< that loader and step share on the cpu device
   std::uint64_t seed = 0;
   std::vector<NotApplicable> not_applicable;
+  Surroundings surroundings;                 ///< what a diagnosis may know beside the measurements
   const std::atomic<bool>* stop = nullptr;   ///< ends the sweep after the round in progress
   const std::atomic<bool>* abort = nullptr;  ///< ends that round too
   std::function<void(const Progress&)> observe;

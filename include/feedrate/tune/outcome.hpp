@@ -79,12 +79,15 @@ struct DeviceCeiling {
 
 /// A cause of lost throughput.
 struct Diagnosis {
-  std::string cause;     ///< a short name, stable
-  double share_of_gap;   ///< of the time per sample beyond the device's own
-  std::string evidence;  ///< what was measured
+  std::string cause;        ///< a short name, stable
+  double share_of_gap = 0;  ///< of the time per sample beyond the device's own
+  std::string evidence;     ///< what was measured
   std::string remedy;
   std::optional<double> gain;  ///< speed-up that the remedy gives
   bool measured = false;       ///< whether that gain was measured, or follows from the model
+  /// Which part (read, decode, augment, copy) or shared thing (cores, memory_bandwidth, lock) it
+  /// is; empty where that is unknown, or plain from the cause.
+  std::string where = {};
 };
 
 /// All that a sweep found out.

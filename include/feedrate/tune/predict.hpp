@@ -52,22 +52,29 @@ inline Limit serial_limit(const Demands& demands, const Config& config, double d
   const auto copy = demands.copy(config);
   Limit limit{device, Bottleneck::device};
   if (!copy) {
-    limit.lower(1 / (demands.loader->serial_s + 1 / device), Bottleneck::serial);
+    limit.lower(1 / (1 / demands.loader->rate(0, config.batch) + 1 / device), Bottleneck::serial);
     return limit;
   }
   const double staging_s = config.pinned ? 0 : 1 / *copy;
   limit.lower(*copy, Bottleneck::copy);
-  limit.lower(1 / (demands.loader->serial_s + staging_s), Bottleneck::serial);
+  limit.lower(1 / (1 / demands.loader->rate(0, config.batch) + staging_s), Bottleneck::serial);
   return limit;
 }
 
 /// With workers the lowest ceiling holds, less what too small a buffer costs.
 inline Limit overlapped_limit(const Demands& demands, const Config& config,
                               const StepDemand& step) {
-  const double loader = demands.loader->rate(config.workers);
+  const double loader = demands.loader->rate(config.workers, config.batch);
   const double device = step.rate(config.batch);
-  const double variability = (demands.loader->variability + step.variability) / 2 / config.batch;
-  const double slack = std::min(loader, device) / std::max(loader, device);
+  const double slower = std::min(loader, device);
+  // What matters is how far a stage strays beside the time of the slower one: a fast stage may vary
+  // as it likes.
+  const auto spread = [&](double variability, double rate) {
+    return variability / config.batch * (slower / rate) * (slower / rate);
+  };
+  const double variability =
+      (spread(demands.loader->variability, loader) + spread(step.variability, device)) / 2;
+  const double slack = slower / std::max(loader, device);
   const double share = buffer_share(slack, config.prefetch + 2, variability);
   Limit limit{device * share, Bottleneck::device};
   limit.lower(loader * share, Bottleneck::loader);

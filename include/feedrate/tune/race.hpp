@@ -92,6 +92,15 @@ class Race {
     return {mean(ratios), noise() * std::sqrt(2.0 / static_cast<double>(ratios.size()))};
   }
 
+  /// Whether `a` is shown to be faster than `b`: beyond chance, whichever two of the finalists they
+  /// are and at whichever look.
+  bool is_shown_faster(std::size_t a, std::size_t b) const {
+    const auto [ahead, error] = difference(a, b);
+    const VerdictOptions options{.rivals = rivals_};
+    return passes_ > 1 && compare(a, b).log_ratio.low > 0 &&
+           ahead > error * student_quantile(freedom(), options.alpha_per_look());
+  }
+
   /// Standard deviation of one round within its pass; infinite before the second pass.
   double noise() const {
     double squares = 0;
@@ -125,6 +134,13 @@ class Race {
     bool in;
     std::vector<Score> scores;  ///< one per pass
   };
+
+  /// Degrees of freedom of the noise, no fewer than one.
+  double freedom() const {
+    double squares = 0, freedom = 0;
+    for (int pass = 0; pass < passes_; ++pass) add_spread(pass, squares, freedom);
+    return std::max(1.0, freedom);
+  }
 
   /// Squares of what is left of a pass's scores when each runner's mean and the pass's own are
   /// taken away. Source: the two-way layout without repeats, e.g. Scheffe, 1959, chapter 4.

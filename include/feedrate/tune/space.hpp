@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,21 @@ inline bool within_tier(const Config& from, const Config& to, Tier tier) noexcep
     if ((rounds ? Tier::numerics : axis.tier) > tier) within = false;
   });
   return within;
+}
+
+/// Whether two configs differ in one axis, and there by no more than a factor of two.
+inline bool are_neighbours(const Config& a, const Config& b) noexcept {
+  int axes = 0;
+  bool near = true;
+  for_each_axis([&](const auto& axis) {
+    const auto x = a.*axis.field, y = b.*axis.field;
+    if (x == y) return;
+    ++axes;
+    if constexpr (std::is_same_v<decltype(x), const int>) {
+      near = near && std::max(x, y) <= 2 * std::min(x, y);
+    }
+  });
+  return axes == 1 && near;
 }
 
 /// Order of cost among configs that are equally fast: fewest workers, least memory, smallest

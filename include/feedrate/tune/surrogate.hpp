@@ -59,7 +59,8 @@ class Surrogate {
 
   /// Standard deviations of the model's error, in logarithms: one for all configs, one per axis,
   /// one per place in the space, one per config; and the machine's drift.
-  static constexpr double common = 0.1, axis = 0.03, place = 0.05, single = 0.01, drift = 0.015;
+  static constexpr double crowd = 0.5;
+  static constexpr double common = 0.1, axis = 0.05, place = 0.05, single = 0.006, drift = 0.015;
   static constexpr double usual_noise = 0.03;
 
   static double square(double x) noexcept { return x * x; }
@@ -71,7 +72,14 @@ class Surrogate {
       product *= alike;
     });
     const double own = a == b ? square(single) : 0;
-    return square(common) + square(scale_) * (square(axis) * sum + square(place) * product + own);
+    const double crowding = square(crowd) * share_of_cores(a) * share_of_cores(b);
+    return square(common) + crowding +
+           square(scale_) * (square(axis) * sum + square(place) * product + own);
+  }
+
+  /// Of the cores, by the threads of workers and step beside each other; 0 without workers.
+  double share_of_cores(std::size_t i) const {
+    return candidates_[i].config.workers == 0 ? 0 : std::min(candidates_[i].crowd / 8.0, 1.5);
   }
 
   std::vector<std::vector<double>> covariance() const {
@@ -111,7 +119,7 @@ class Surrogate {
   void choose_scales() {
     double best = -HUGE_VAL;
     std::pair chosen{1.0, usual_noise};
-    for (const double scale : {0.35, 0.7, 1.4, 2.8, 5.6}) {
+    for (const double scale : {0.7, 1.0, 1.4, 2.0, 2.8, 5.6}) {
       for (const double noise : {0.01, 0.02, 0.03, 0.045, 0.07, 0.11}) {
         scale_ = scale;
         noise_ = noise;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/measure/measurer.hpp"
+#include "feedrate/measure/trial_error.hpp"
 #include "feedrate/tune/options.hpp"
 #include "feedrate/tune/outcome.hpp"
 
@@ -91,6 +93,7 @@ class Sweep {
     if (!round) {
       trial.status = TrialStatus::failed;
       trial.reason = failure_;
+      trial.stderr_tail = stderr_tail_;
       return std::nullopt;
     }
     trial.status = TrialStatus::measured;
@@ -170,8 +173,15 @@ class Sweep {
     if (added) known->second = measurer_.memory_bytes(c);
     if (known->second <= options_.max_memory_bytes) return;
     trial.status = TrialStatus::infeasible;
-    trial.reason = "needs " + std::to_string(known->second >> 20) + " MiB, more than the " +
-                   std::to_string(options_.max_memory_bytes >> 20) + " MiB allowed";
+    trial.reason = "needs " + mebibytes(known->second) + ", more than the " +
+                   mebibytes(options_.max_memory_bytes) + " allowed";
+  }
+
+  /// "1.2 MiB"
+  static std::string mebibytes(std::uint64_t bytes) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3g MiB", static_cast<double>(bytes) / (1 << 20));
+    return text;
   }
 
   std::optional<Round> attempt(const Request& request, std::string_view phase) {
@@ -185,6 +195,8 @@ class Sweep {
     } catch (const std::exception& error) {
       if (options_.abort && options_.abort->load(std::memory_order_relaxed)) throw;
       failure_ = error.what();
+      const auto* trial_error = dynamic_cast<const TrialError*>(&error);
+      stderr_tail_ = trial_error ? trial_error->stderr_tail() : std::string();
       announce(phase, request.config, nullptr, failure_);
       return std::nullopt;
     }
@@ -215,7 +227,7 @@ class Sweep {
   const TuneOptions& options_;
   double begin_s_;
   Outcome outcome_;
-  std::string failure_;
+  std::string failure_, stderr_tail_;
   std::map<std::size_t, double> beliefs_;
   std::map<MemoryKey, std::uint64_t> memory_;
 };

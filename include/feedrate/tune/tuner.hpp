@@ -7,10 +7,13 @@
 #include <utility>
 
 #include "feedrate/tune/calibrate.hpp"
+#include "feedrate/tune/caveats.hpp"
 #include "feedrate/tune/ceilings.hpp"
 #include "feedrate/tune/diagnose.hpp"
 #include "feedrate/tune/explore.hpp"
+#include "feedrate/tune/feasible.hpp"
 #include "feedrate/tune/judge.hpp"
+#include "feedrate/tune/pareto.hpp"
 #include "feedrate/tune/strategies.hpp"
 #include "feedrate/tune/verify.hpp"
 
@@ -54,12 +57,14 @@ inline void race(Sweep& sweep) {
   judge.conclude();
 }
 
+/// Names what holds the reference back, and what the choices ask for and cost.
 inline void explain(Sweep& sweep) {
   Outcome& outcome = sweep.outcome();
+  fill_caveats(outcome);
+  outcome.pareto = pareto_front(outcome.trials);
   if (outcome.tiers.empty()) return;
-  const TierChoice& safe = outcome.tiers.front();
   std::tie(outcome.diagnoses, outcome.unexplained_share) =
-      diagnose(outcome.trials[outcome.reference], outcome.trials[safe.trial], safe.speedup);
+      diagnose(evidence_of(outcome, sweep.options().surroundings));
 }
 
 /// What is known is saved first: the reasons are in it.
@@ -84,6 +89,7 @@ inline void refuse_all_failed(Sweep& sweep) {
 inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   detail::refuse_nonsense(options);
   Sweep sweep(measurer, options);
+  require_feasible(sweep.outcome().trials);
   detail::search(sweep);
   detail::race(sweep);
   verify(sweep, detail::verify_share);

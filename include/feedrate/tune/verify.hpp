@@ -30,6 +30,7 @@ inline void verify(Sweep& sweep, double share) {
   constexpr int repeats = 5;
   Outcome& outcome = sweep.outcome();
   if (outcome.tiers.empty() || outcome.choice().trial == outcome.reference) return;
+  if (!sweep.score(outcome.reference)) return;
   std::vector<double> ratios;
   while (std::ssize(ratios) < repeats && !sweep.stopped() && !sweep.is_past(share)) {
     const auto ratio = detail::verify_once(sweep, std::ssize(ratios) % 2 == 1);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the simulation is asked for.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "draw.hpp"
+#include "noise.hpp"
+
+namespace feedrate::simulate {
+/// By default what the committed figures are made with.
+struct Options {
+  int machines = 1000;
+  std::uint64_t seed = 1;
+  std::string search = "model";
+  int rounds = 0;
+  double budget_s = 60;
+  std::string tiers = "training";
+  std::vector<std::string> rivals;
+  std::vector<int> ladder = {25, 50, 75, 100, 150, 200, 300, 400, 600, 800};
+  SpaceSize size;
+  NoiseOptions noise;
+  bool null_machines = false;
+  bool knows_memory = false;
+  bool rows = false;
+  int threads = 0;
+  std::string output;
+};
+
+}  // namespace feedrate::simulate

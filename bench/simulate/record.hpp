@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record: what became of one search on one simulated machine, judged by the truth about it.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/tune/outcome.hpp"
+#include "truth.hpp"
+
+namespace feedrate::simulate {
+/// How often something was said, and how often rightly.
+struct Tally {
+  int said = 0;
+  int right = 0;
+  void add(bool is_right) noexcept {
+    ++said;
+    right += is_right;
+  }
+};
+
+/// What became of one search on one machine.
+struct Record {
+  std::uint64_t seed = 0;
+  bool accelerator = true;
+  bool throttled = false;  ///< the device slowed down while the search ran
+  std::size_t space = 0;
+  double tied_share = 0;                        ///< of the space, within 2 % of the best
+  std::string error;                            ///< why there is no answer
+  std::array<std::optional<double>, 3> regret;  ///< by tier: true best over true rate, less one
+  std::array<std::optional<Standing>, 3> standing;
+  Config choice;  ///< in the widest tier
+  Config best;    ///< in truth
+  int rounds = 0;
+  int answer_rounds = 0;              ///< the same without ceilings and verification, behind it
+  std::map<std::string, int> phases;  ///< rounds that ended well, by phase
+  Tally verdicts;                     ///< "faster" and "slower" among the pairs
+  Tally gains;                        ///< "faster than the reference", said of a recommendation
+  Tally pair_intervals, verified;     ///< 95 % intervals that hold the true ratio
+  std::vector<double> model_errors;   ///< log(predicted / true) of measured configs
+  double virtual_s = 0;
+  double wall_s = 0;
+};
+
+/// Judges what was said of one machine by the truth about it. Where the device slowed down in the
+/// meantime a statement is wrong only if it holds neither before nor after, and the answer has to
+/// be good for what the machine is like in the end.
+class Examiner {
+ public:
+  Examiner(Truth& truth, bool throttled, Record& record)
+      : truth_(truth), throttled_(throttled), record_(record) {
+    record_.throttled = throttled;
+  }
+
+  void judge_choice(Tier tier, const Config& choice) {
+    const double rate = truth_.rate(choice, throttled_);
+    const Truth::Best best = truth_.best(tier, throttled_);
+    record_.regret[static_cast<std::size_t>(tier)] =
+        rate > 0 ? best.samples_per_s / rate - 1 : infinity;
+    record_.choice = choice;
+    record_.best = best.config;
+  }
+
+  void judge(const Outcome& outcome) {
+    for (const TierChoice& choice : outcome.tiers) judge(outcome, choice);
+    for (const Pair& pair : outcome.pairs) judge(outcome, pair);
+    if (outcome.verified && !throttled_) {
+      const auto truth = ratio(outcome.recommended().config, reference(outcome), false);
+      if (truth) record_.verified.add(contains(*outcome.verified, *truth));
+    }
+    for (const Trial& trial : outcome.trials) judge_model(trial);
+  }
+
+ private:
+  static const Config& reference(const Outcome& outcome) {
+    return outcome.trials[outcome.reference].config;
+  }
+  static bool contains(const Interval& interval, double value) noexcept {
+    return interval.low <= value && value <= interval.high;
+  }
+
+  /// True rate of a over that of b; empty where one does not run.
+  std::optional<double> ratio(const Config& a, const Config& b, bool throttled) {
+    const double above = truth_.rate(a, throttled), below = truth_.rate(b, throttled);
+    if (!(above > 0 && below > 0)) return std::nullopt;
+    return above / below;
+  }
+
+  bool is_faster(const Config& a, const Config& b) {
+    const auto before = ratio(a, b, false);
+    if (before && *before > 1) return true;
+    const auto after = throttled_ ? ratio(a, b, true) : std::nullopt;
+    return after && *after > 1;
+  }
+
+  void judge(const Outcome& outcome, const TierChoice& choice) {
+    const Config& config = outcome.trials[choice.trial].config;
+    judge_choice(choice.tier, config);
+    record_.standing[static_cast<std::size_t>(choice.tier)] = choice.standing;
+    if (choice.trial == outcome.reference || !(choice.speedup.low > 1)) return;
+    record_.gains.add(is_faster(config, reference(outcome)));
+  }
+
+  void judge(const Outcome& outcome, const Pair& pair) {
+    const Config& a = outcome.trials[pair.a].config;
+    const Config& b = outcome.trials[pair.b].config;
+    if (pair.verdict == Verdict::faster) record_.verdicts.add(is_faster(a, b));
+    if (pair.verdict == Verdict::slower) record_.verdicts.add(is_faster(b, a));
+    const auto truth = ratio(a, b, false);
+    if (pair.rounds < 2 || throttled_ || !truth) return;
+    record_.pair_intervals.add(contains(pair.log_ratio, std::log(*truth)));
+  }
+
+  void judge_model(const Trial& trial) {
+    if (trial.rounds.empty() || !(trial.predicted_samples_per_s > 0)) return;
+    const double rate = truth_.rate(trial.config);
+    if (rate > 0) record_.model_errors.push_back(std::log(trial.predicted_samples_per_s / rate));
+  }
+
+  Truth& truth_;
+  bool throttled_;
+  Record& record_;
+};
+
+}  // namespace feedrate::simulate

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tune your own dataset and step in your own program; the next start remembers: tune_own [FILE]
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "feedrate/feedrate.hpp"
+
+int main(int argc, char** argv) try {
+  feedrate::InMemory table(20'000, {{"x", feedrate::DType::f32, {512}}});
+  const auto dataset = std::make_shared<feedrate::Costed<feedrate::InMemory>>(
+      std::move(table), feedrate::Cost::latency, 200e-6);  // as if it came over a network
+  std::vector<float> mean(512);
+  const auto step = [&](const feedrate::Batch& batch) {
+    const auto x = batch.get<float>("x");
+    for (std::size_t i = 0; i < x.size(); ++i) mean[i % 512] += 1e-3f * (x[i] - mean[i % 512]);
+  };
+
+  const feedrate::Tuned tuned =
+      feedrate::tune(dataset, step,
+                     {.save_state = [&] { return [&mean, saved = mean] { mean = saved; }; },
+                      .remember = argc > 1 ? argv[1] : ""});
+  feedrate::Loader loader(dataset, tuned.loader_options());
+  for (const auto& batch : loader.epoch()) step(batch);
+  std::printf("%d workers, %.1f times as fast as with none%s\n", tuned.config.workers,
+              tuned.speedup, tuned.remembered ? " (remembered)" : "");
+} catch (const feedrate::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

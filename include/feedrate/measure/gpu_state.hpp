@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a GPU while it works: its clock, what holds that down, and who else computes on it.
+#pragma once
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "feedrate/measure/nvml.hpp"
+#include "feedrate/measure/surroundings.hpp"
+
+namespace feedrate {
+
+/// The functions of NVML that tell the state; null where the driver lacks one. Every one returns 0
+/// on success. Source: the NVML API reference, version 12.
+struct NvmlState {
+  /// What NVML fills per process: its id first, 24 bytes in all in version 2 and later.
+  struct Process {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance, compute_instance;
+  };
+  /// Share of its time, in percent, that a process used since a time stamp.
+  struct Sample {
+    unsigned pid;
+    unsigned long long time_us;
+    unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
+  };
+
+  int (*throttle_reasons)(Nvml::Device device, unsigned long long* reasons) = nullptr;
+  int (*clock)(Nvml::Device device, int kind, unsigned* mhz) = nullptr;
+  int (*max_clock)(Nvml::Device device, int kind, unsigned* mhz) = nullptr;
+  int (*processes)(Nvml::Device device, unsigned* count, Process* list) = nullptr;
+  int (*utilization)(Nvml::Device device, Sample* list, unsigned* count,
+                     unsigned long long since_us) = nullptr;
+};
+
+/// Looks the functions up in a library that load_nvml has opened before.
+inline NvmlState load_nvml_state(const char* library_name = "libnvidia-ml.so.1") {
+  NvmlState state;
+  void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+  if (!library) return state;
+  const auto load = [&](const char* symbol, auto& function) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+  };
+  load("nvmlDeviceGetCurrentClocksThrottleReasons", state.throttle_reasons);
+  load("nvmlDeviceGetClockInfo", state.clock);
+  load("nvmlDeviceGetMaxClockInfo", state.max_clock);
+  load("nvmlDeviceGetComputeRunningProcesses_v3", state.processes);
+  load("nvmlDeviceGetProcessUtilization", state.utilization);
+  dlclose(library);  // it stays open: load_nvml never closes it
+  return state;
+}
+
+namespace detail {
+
+/// The reasons that hold a clock down against one's will. Idleness and clocks that somebody chose
+/// are none. Source: nvmlClocksThrottleReasons in the NVML API reference.
+inline std::vector<std::string> throttle_names(unsigned long long reasons) {
+  constexpr std::array<std::pair<unsigned long long, const char*>, 5> names = {{
+      {0x04, "power cap"},
+      {0x08, "hardware slowdown"},
+      {0x20, "heat"},
+      {0x40, "heat, in hardware"},
+      {0x80, "power brake"},
+  }};
+  std::vector<std::string> found;
+  for (const auto& [bit, name] : names) {
+    if (reasons & bit) found.emplace_back(name);
+  }
+  return found;
+}
+
+/// Hertz of the multiprocessors' clock; 0 where it isn't told.
+template <class Ask>
+double sm_clock_hz(Ask&& ask, Nvml::Device device) {
+  constexpr int multiprocessors = 1;
+  unsigned mhz = 0;
+  return ask && ask(device, multiprocessors, &mhz) == 0 ? mhz * 1e6 : 0;
+}
+
+/// The ids of the processes with a context on the GPU, as the driver names them.
+inline std::vector<unsigned> gpu_processes(const NvmlState& state, Nvml::Device device) {
+  std::array<NvmlState::Process, 128> list{};
+  auto count = static_cast<unsigned>(list.size());
+  if (!state.processes || state.processes(device, &count, list.data()) != 0) return {};
+  std::vector<unsigned> pids;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, list.size()); ++i) {
+    pids.push_back(list[i].pid);
+  }
+  return pids;
+}
+
+/// Share of the GPU's time that others used of late; empty where the driver doesn't tell.
+inline std::optional<double> other_busy(const NvmlState& state, Nvml::Device device,
+                                        unsigned own_pid) {
+  std::array<NvmlState::Sample, 128> list{};
+  auto count = static_cast<unsigned>(list.size());
+  if (!state.utilization || state.utilization(device, list.data(), &count, 0) != 0) {
+    return std::nullopt;
+  }
+  unsigned percent = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(count, list.size()); ++i) {
+    if (list[i].pid != own_pid) percent += list[i].sm_percent;
+  }
+  return std::min(1.0, percent / 100.0);
+}
+
+}  // namespace detail
+
+/// Asks the driver for the state of one GPU, for which NVML must be initialised. Ask while this
+/// process steps on it: an idle GPU lowers its clock. A driver that does not know `own_pid` names
+/// processes as they are called outside of this container: one of them is this one, and how busy
+/// the others are can't be told.
+inline GpuState read_gpu_state(const NvmlState& state, Nvml::Device device,
+                               unsigned own_pid = static_cast<unsigned>(::getpid())) {
+  GpuState gpu;
+  unsigned long long reasons = 0;
+  if (state.throttle_reasons && state.throttle_reasons(device, &reasons) == 0) {
+    gpu.throttled_by = detail::throttle_names(reasons);
+  }
+  gpu.clock_hz = detail::sm_clock_hz(state.clock, device);
+  gpu.max_clock_hz = detail::sm_clock_hz(state.max_clock, device);
+  const auto pids = detail::gpu_processes(state, device);
+  const bool knows_us = std::find(pids.begin(), pids.end(), own_pid) != pids.end();
+  gpu.other_processes = std::max(0, static_cast<int>(pids.size()) - 1);
+  if (knows_us && pids.size() > 1) gpu.other_busy = detail::other_busy(state, device, own_pid);
+  return gpu;
+}
+
+}  // namespace feedrate

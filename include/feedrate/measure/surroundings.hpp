@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The surroundings of a measurement: what is known of CPUs, data and device beside the rounds.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/limits.hpp"
+
+namespace feedrate {
+
+/// Seconds per sample on one core.
+struct LoadCosts {
+  double read_s = 0;
+  double decode_s = 0;
+  double augment_s = 0;
+
+  double sum_s() const noexcept { return read_s + decode_s + augment_s; }
+};
+
+/// Bytes per second of reading the data, and how many of them a sample has.
+struct ReadSpeeds {
+  double storage_bytes_per_s = 0;  ///< past the page cache
+  double cached_bytes_per_s = 0;   ///< from it
+  double sample_bytes = 0;
+};
+
+/// A thread pool that an environment variable sizes.
+struct ThreadPool {
+  std::string variable;  ///< OMP_NUM_THREADS, ...
+  int threads = 0;
+};
+
+/// What the driver said of the GPU while it stepped.
+struct GpuState {
+  std::vector<std::string> throttled_by;  ///< "power cap", "heat", ...; empty: by nothing
+  double clock_hz = 0;                    ///< of the multiprocessors; 0: unknown
+  double max_clock_hz = 0;
+  int other_processes = 0;           ///< that hold a context on it
+  std::optional<double> other_busy;  ///< share of its time that they take; empty: unknown
+};
+
+/// All of it. What nobody looked at is empty, and no cause is made of it.
+struct Surroundings {
+  std::optional<CpuLimits> cpus;
+  std::optional<std::uint64_t> memory_free_bytes;  ///< for slots and step, where they lie
+  std::optional<LoadCosts> load;
+  std::optional<ReadSpeeds> reads;
+  bool cold = false;                    ///< samples are read past the page cache
+  std::uint64_t samples_per_epoch = 0;  ///< 0: unknown
+  std::vector<ThreadPool> thread_pools;
+  std::optional<GpuState> gpu;
+  bool emulated = false;  ///< the device only takes time
+};
+
+/// The pools that the environment sizes, in this process and its children.
+inline std::vector<ThreadPool> read_thread_pools() {
+  std::vector<ThreadPool> pools;
+  for (const char* name : {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"}) {
+    const std::string_view text = std::getenv(name) ? std::getenv(name) : "";
+    int threads = 0;
+    std::from_chars(text.data(), text.data() + text.size(), threads);
+    if (threads > 0) pools.push_back({name, threads});
+  }
+  return pools;
+}
+
+/// What this process can tell of itself under `root`; "" is this machine.
+inline Surroundings read_surroundings(const std::string& root = "") {
+  const Limits limits = read_limits(root);
+  Surroundings surroundings;
+  surroundings.cpus = limits.cpus;
+  surroundings.memory_free_bytes = limits.memory.free_bytes;
+  surroundings.thread_pools = read_thread_pools();
+  return surroundings;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// A workload: the data, a way to make steps, and what they may use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/data/order.hpp"
+#include "feedrate/load/batch.hpp"
+#include "feedrate/load/source.hpp"
+#include "feedrate/measure/measurer.hpp"
+
+namespace feedrate {
+
+/// A step as the measurer sees it: trains on one batch and returns when that is done.
+struct Trainee {
+  std::function<void(const Batch&)> step;
+  std::size_t memory_bytes = 0;
+};
+
+/// What is measured: data and a way to make steps.
+struct Workload {
+  std::string name;
+  std::shared_ptr<const Source> source;
+  /// Makes a step of the config's precision and threads that takes batches up to its size.
+  std::function<Trainee(const Config&)> make_step;
+  /// Bytes that such a step takes, without making it; where empty only the slots are counted.
+  std::function<std::size_t(const Config&)> step_bytes = {};
+  /// The data with one cost taken away; empty, or null, where that can't be had.
+  std::function<std::shared_ptr<const Source>(Variant)> variant = {};
+  double flops_per_sample = 0;  ///< of one step; 0: unknown
+  /// Joules that the device has used so far, as EnergyMeter::joules; empty: not metered.
+  std::function<double()> joules = {};
+  OrderOptions order = {};
+  std::uint64_t max_skips = 0;
+  double stall_s = 30;  ///< a loader that finishes no sample for so long has failed
+  std::uint64_t memory_bytes = ~std::uint64_t{0};  ///< that the slots may take
+};
+
+/// Where the samples lie when a round begins.
+enum class CacheMode : std::uint8_t {
+  warm,  ///< in the page cache
+  cold,  ///< on storage
+};
+
+}  // namespace feedrate

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading back what the JSON writers wrote: configs, rounds and skips.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/report/machine_json.hpp"
+#include "feedrate/report/report.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// How deeply brackets nest outside of strings: deep documents overflow the stack when they are
+/// destroyed.
+inline int json_depth(std::string_view text) noexcept {
+  int depth = 0, deepest = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
+    if (c == '}' || c == ']') --depth;
+  }
+  return deepest;
+}
+
+/// The field `key`. The writers write null for what is unknown or not finite: it becomes the
+/// type's empty value, or, for numbers with a point, not-a-number.
+template <class T>
+void read(const Json& object, const char* key, T& field) {
+  const Json& value = object.at(key);
+  if constexpr (std::is_floating_point_v<T>) {
+    field = value.is_null() ? std::numeric_limits<T>::quiet_NaN() : value.get<T>();
+  } else {
+    field = value.is_null() ? T{} : value.get<T>();
+  }
+}
+
+template <class T>
+void read(const Json& object, const char* key, std::optional<T>& field) {
+  const Json& value = object.at(key);
+  field = value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+}
+
+/// Which of `names` the text is; throws Error(data) when it is none.
+template <std::size_t N>
+std::size_t index_of(const std::array<std::string_view, N>& names, const Json& json) {
+  const auto name = json.get<std::string>();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw Error(Fault::data, "'" + name + "' is not known here.");
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+}  // namespace detail
+
+/// One JSON document. Throws Error(data) on text that is none, or nests deeper than 64 levels.
+inline Json parse_json(std::string_view text) {
+  if (detail::json_depth(text) > 64) {
+    throw Error(Fault::data, "This JSON nests deeper than 64 levels.");
+  }
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (json.is_discarded()) throw Error(Fault::data, "This is no JSON.");
+  return json;
+}
+
+// The functions below are what Json::get looks for. They throw Json::exception where a key is
+// missing or holds another type, and Error(data) on a name that is not known.
+
+inline void from_json(const Json& json, Config& config) {
+  for_each_axis([&](const auto& axis) {
+    auto& field = config.*axis.field;
+    const Json& value = json.at(std::string(axis.name));
+    if constexpr (std::is_same_v<decltype(field), Precision&>) {
+      field = static_cast<Precision>(detail::index_of(precision_names, value));
+    } else {
+      value.get_to(field);
+    }
+  });
+}
+
+inline void from_json(const Json& json, Round& round) {
+  detail::read(json, "order", round.order);
+  detail::read(json, "block", round.block);
+  detail::read(json, "start_s", round.start_s);
+  detail::read(json, "duration_s", round.duration_s);
+  detail::read(json, "samples", round.samples);
+  detail::read(json, "batches", round.batches);
+  detail::read(json, "wait_s", round.wait_s);
+  detail::read(json, "step_s", round.step_s);
+  detail::read(json, "cpu_s", round.cpu_s);
+  detail::read(json, "first_batch_s", round.first_batch_s);
+  detail::read(json, "ring_at_start", round.ring_at_start);
+  detail::read(json, "ring_at_end", round.ring_at_end);
+  detail::read(json, "variability", round.variability);
+  detail::read(json, "queue_s", round.queue_s);
+  detail::read(json, "energy_j", round.energy_j);
+}
+
+inline void from_json(const Json& json, Skip& skip) {
+  detail::read(json, "sample", skip.sample);
+  detail::read(json, "name", skip.name);
+  detail::read(json, "reason", skip.reason);
+}
+
+inline void from_json(const Json& json, LoadPart& part) {
+  detail::read(json, "name", part.name);
+  detail::read(json, "seconds_per_sample", part.seconds_per_sample);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of the screen: how fast it is as it is, and with what each tier changes.
+#pragma once
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "feedrate/report/format.hpp"
+#include "feedrate/report/report.hpp"
+#include "feedrate/report/screen_options.hpp"
+#include "feedrate/report/words.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// Writes the table line by line.
+class RateTable {
+ public:
+  RateTable(const Report& report, const ScreenOptions& options)
+      : report_(report), options_(options) {}
+
+  std::string text() {
+    const Outcome& outcome = report_.outcome;
+    const Trial& reference = outcome.trials[outcome.reference];
+    header();
+    row("as it is", reference, {});
+    const Config* before = &reference.config;
+    for (const TierChoice& choice : outcome.tiers) {
+      const Trial& trial = outcome.trials[choice.trial];
+      if (trial.config == *before || !adds(choice.tier, *before, trial.config)) continue;
+      row(label_of(choice, *before, trial.config), trial, choice.speedup);
+      before = &trial.config;
+    }
+    return text_;
+  }
+
+ private:
+  /// Whether a tier changes an axis of its own; else its row would repeat the one above.
+  static bool adds(Tier tier, const Config& before, const Config& config) {
+    return tier == Tier::safe || config.precision != before.precision ||
+           config.batch != before.batch;
+  }
+
+  /// "safe changes", or what the tier adds: "+ bf16", "+ batch 64", "+ batch 16x4".
+  static std::string label_of(const TierChoice& choice, const Config& before,
+                              const Config& config) {
+    if (choice.tier == Tier::safe) return "safe changes";
+    std::string label;
+    if (config.precision != before.precision) label += " " + value_text(config.precision);
+    if (config.batch != before.batch) label += " batch " + value_text(config.batch);
+    if (config.accumulate > 1) label += "x" + value_text(config.accumulate);
+    return "+" + label;
+  }
+
+  bool is_wide() const noexcept { return options_.width >= 60; }
+  bool shows_memory() const noexcept { return options_.width >= 80; }
+
+  std::size_t indent() const noexcept { return is_wide() ? screen_indent : 2; }
+  std::size_t label_columns() const noexcept { return is_wide() ? 18 : 16; }
+
+  void header() {
+    text_ += std::string(indent() + label_columns(), ' ') + right_aligned("samples/s", 10);
+    if (is_wide()) text_ += "         fed  busy of best";
+    if (shows_memory()) text_ += right_aligned("memory", 10);
+    text_ += "\n";
+  }
+
+  void row(const std::string& label, const Trial& trial, std::optional<Interval> speedup) {
+    if (trial.rounds.empty()) return;
+    const Interval rate = trial.samples_per_s();
+    text_ += std::string(indent(), ' ') + left_aligned(label, label_columns()) +
+             right_aligned(format_number(rate.estimate), 10);
+    if (is_wide()) {
+      text_ += " " + left_aligned(error_of(rate), 6) + share(trial.fed()) + share(trial.busy()) +
+               share(of_best(report_, trial), 8);
+    }
+    if (shows_memory()) text_ += right_aligned(memory(trial), 10);
+    if (speedup && std::isfinite(speedup->high)) {
+      text_ += "  " + options_.bold(format_number(speedup->estimate) + "x");
+    }
+    text_ += "\n";
+  }
+
+  static std::string error_of(const Interval& rate) {
+    return std::isfinite(rate.relative_error()) ? "±" + format_percent(rate.relative_error()) : "";
+  }
+
+  static std::string memory(const Trial& trial) {
+    return trial.memory_bytes > 0 ? format_bytes(trial.memory_bytes) : "-";
+  }
+
+  static std::string share(std::optional<double> value, std::size_t columns = 6) {
+    return right_aligned(value ? format_percent(*value) : "-", columns);
+  }
+
+  const Report& report_;
+  const ScreenOptions& options_;
+  std::string text_;
+};
+
+}  // namespace detail
+
+/// The table, each line ended.
+inline std::string rate_table(const Report& report, const ScreenOptions& options) {
+  return detail::RateTable(report, options).text();
+}
+
+}  // namespace feedrate

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the screen is drawn.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace feedrate {
+
+/// What the terminal is like.
+struct ScreenOptions {
+  std::size_t width = 80;  ///< columns; text is wrapped, columns of the table are left out
+  bool color = false;
+
+  std::string bold(const std::string& what) const {
+    return color ? "\x1b[1m" + what + "\x1b[0m" : what;
+  }
+};
+
+namespace detail {
+
+/// Columns of the labels at the left: WHY, SET, NEXT.
+inline constexpr std::size_t screen_indent = 6;
+
+}  // namespace detail
+}  // namespace feedrate

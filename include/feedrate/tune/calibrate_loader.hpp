@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calibration of the loader: how its rate follows the workers, and the batch.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "feedrate/tune/fit.hpp"
+#include "feedrate/tune/sweep.hpp"
+
+namespace feedrate {
+
+/// Share of the budget that calibration may use.
+inline constexpr double calibrate_share = 0.33;
+
+/// The values of an axis among the trials that may be run.
+template <class Value>
+std::set<Value> open_values(const Sweep& sweep, Value Config::*axis) {
+  std::set<Value> values;
+  for (std::size_t t = 0; t < sweep.outcome().trials.size(); ++t) {
+    if (sweep.is_open(t)) values.insert(sweep.trial(t).config.*axis);
+  }
+  return values;
+}
+
+/// Probes the loader alone and leaves its demand with the sweep.
+class LoaderCalibration {
+ public:
+  explicit LoaderCalibration(Sweep& sweep) : sweep_(sweep) {}
+
+  /// The loader with one worker, with half and all of the cores' number, and with the most; and
+  /// with more, where that may be and still gains.
+  void run() {
+    const std::set<int> workers = open_values(sweep_, &Config::workers);
+    LoadDemand loader;
+    if (workers.empty()) return;
+    const int most = *workers.rbegin();
+    if (most == 0) {
+      probe_loader(loader, 0);
+    } else {
+      probe_loader(loader, 1);
+      for (const int n : {near_cores(workers, 0.5), near_cores(workers, 1), most}) {
+        if (n > 1 && !loader.samples_per_s.contains(n)) probe_loader(loader, n);
+      }
+      if (sweep_.options().space.workers_may_grow) grow(loader, most);
+    }
+    if (loader.serial_s <= 0) return;
+    measure_batches(loader, near_cores(workers, 1));
+    loader.law = fit_scalability(loader.samples_per_s);
+    demands().loader = std::move(loader);
+  }
+
+ private:
+  Demands& demands() { return sweep_.outcome().demands; }
+  bool out_of_time() { return sweep_.stopped() || sweep_.is_past(calibrate_share); }
+
+  int near_cores(const std::set<int>& workers, double share) const {
+    const auto wanted = static_cast<int>(std::lround(share * sweep_.options().cores));
+    const auto found = workers.lower_bound(std::max(wanted, 2));
+    return found == workers.end() ? *workers.rbegin() : *found;
+  }
+
+  /// What the smallest and the largest batch cost or gain, beside the one in the middle.
+  void measure_batches(LoadDemand& loader, int workers) {
+    const auto middle = loader.samples_per_s.find(workers);
+    if (middle == loader.samples_per_s.end()) return;
+    const std::set<int> batches = open_values(sweep_, &Config::batch);
+    Config config = roomiest(workers);
+    loader.batch_factor[config.batch] = 1;
+    for (const int batch : {*batches.begin(), *batches.rbegin()}) {
+      if (loader.batch_factor.contains(batch) || out_of_time()) continue;
+      config.batch = batch;
+      if (3 * batch / middle->second > sweep_.longest_round_s() / 2) continue;
+      const auto round = sweep_.probe({Part::loader, config, sweep_.probe_options()}, "calibrate");
+      if (round) loader.batch_factor[batch] = round->samples_per_s() / middle->second;
+    }
+  }
+
+  bool probe_loader(LoadDemand& loader, int workers) {
+    if (out_of_time()) return false;
+    const Config config = roomiest(workers);
+    const auto round = sweep_.probe({Part::loader, config, sweep_.probe_options()}, "calibrate");
+    if (!round) return false;
+    if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
+    if (loader.serial_s > 0) return true;
+    loader.serial_s = 1 / (round->samples_per_s() / std::max(workers, 1));
+    loader.cpu_s = round->cpu_s / static_cast<double>(round->samples);
+    loader.variability = round->variability * config.batch;
+    return true;
+  }
+
+  /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
+  /// with which they hold 32 samples for each worker: fewer would bound the loader by its ring.
+  Config roomiest(int workers) const {
+    const std::set<int> batches = open_values(sweep_, &Config::batch);
+    Config config{.workers = workers, .batch = *batches.begin()};
+    if (workers > 0)
+      config.prefetch = std::max(1, *open_values(sweep_, &Config::prefetch).rbegin());
+    const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
+    for (auto batch = middle; batch != batches.end(); ++batch) {
+      config.batch = *batch;
+      if (*batch * (config.prefetch + 1) >= 32 * workers) break;
+    }
+    return canonical(config);
+  }
+
+  /// Data that wait want more workers than cores: goes on while the loader gains by it, and is not
+  /// far ahead of every step.
+  void grow(LoadDemand& loader, int most) {
+    constexpr int limit = 256;
+    constexpr double gain = 1.05, ahead = 3;
+    for (int n = 2 * most; n <= limit && !loader.samples_per_s.empty(); n *= 2) {
+      const double before = loader.samples_per_s.rbegin()->second;
+      if (before > ahead * fastest_step() || before < expected_gain(loader)) return;
+      if (!probe_loader(loader, n)) return;
+      add_workers(n);
+      if (loader.samples_per_s.rbegin()->second < gain * before) return;
+    }
+  }
+
+  /// What the largest number of workers must have reached for more to be worth a try.
+  static double expected_gain(const LoadDemand& loader) {
+    if (loader.samples_per_s.size() < 2) return 0;
+    return 1.05 * std::prev(loader.samples_per_s.end(), 2)->second;
+  }
+
+  double fastest_step() {
+    double best = 0;
+    for (const StepDemand& step : demands().steps) {
+      for (const auto& [batch, seconds] : step.seconds) best = std::max(best, batch / seconds);
+    }
+    return best;
+  }
+
+  void add_workers(int workers) {
+    std::vector<Config> more;
+    const int most = *open_values(sweep_, &Config::workers).rbegin();
+    for (const Trial& trial : sweep_.outcome().trials) {
+      if (trial.config.workers != most) continue;
+      more.push_back(trial.config);
+      more.back().workers = workers;
+    }
+    for (const Config& config : more) sweep_.add(config);
+  }
+
+  Sweep& sweep_;
+};
+
+}  // namespace feedrate

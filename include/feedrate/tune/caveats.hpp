@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Caveats: what a recommended change of batch or precision asks for beside itself.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "feedrate/tune/outcome.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// 4, 0.5, 1.33: with up to three digits, without needless zeros.
+inline std::string short_number(double value) {
+  std::array<char, 32> text;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
+  return {text.data(), end.ptr};
+}
+
+/// "batch 32 -> 128".
+inline std::string batch_change(const Config& from, const Config& to) {
+  return "batch " + std::to_string(from.batch) + " -> " + std::to_string(to.batch);
+}
+
+/// What a batch asks for that changes how many samples make an update.
+/// Source: P. Goyal et al., "Accurate, Large Minibatch SGD", 2017.
+inline std::string learning_rate_caveat(const Config& from, const Config& to) {
+  const double factor = static_cast<double>(to.batch) * to.accumulate /
+                        (static_cast<double>(from.batch) * from.accumulate);
+  return batch_change(from, to) + ": multiply the learning rate by " + short_number(factor) +
+         " (linear scaling rule, Goyal et al. 2017), and check that it converges";
+}
+
+/// What a batch asks for that accumulation makes up for.
+inline std::string accumulation_caveat(const Config& from, const Config& to) {
+  return batch_change(from, to) + ": accumulate the gradients of " + std::to_string(to.accumulate) +
+         (to.accumulate == 1 ? " step" : " steps") + " for each update of " +
+         std::to_string(to.batch * to.accumulate) +
+         " samples; layers that normalise over the batch see other batches";
+}
+
+inline std::string precision_caveat(const Config& from, const Config& to) {
+  return "precision " + std::string(name_of(from.precision)) + " -> " +
+         std::string(name_of(to.precision)) + ": whether training converges as well was not judged";
+}
+
+}  // namespace detail
+
+/// What going from `from` to `to` asks for, a sentence without its point each; none for changes
+/// that leave the mathematics alone.
+inline std::vector<std::string> caveats_of(const Config& from, const Config& to) {
+  std::vector<std::string> caveats;
+  const bool same_update = from.batch * from.accumulate == to.batch * to.accumulate;
+  if (!same_update) caveats.push_back(detail::learning_rate_caveat(from, to));
+  if (same_update && from.batch != to.batch) {
+    caveats.push_back(detail::accumulation_caveat(from, to));
+  }
+  if (from.precision != to.precision) caveats.push_back(detail::precision_caveat(from, to));
+  return caveats;
+}
+
+/// Fills the caveats of each tier's choice, against the reference.
+inline void fill_caveats(Outcome& outcome) {
+  const Config& reference = outcome.trials[outcome.reference].config;
+  for (TierChoice& choice : outcome.tiers) {
+    choice.caveats = caveats_of(reference, outcome.trials[choice.trial].config);
+  }
+}
+
+}  // namespace feedrate

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of measure/surroundings.hpp, measure/run_queue.hpp and measure/gpu_state.hpp.
+#include "feedrate/measure/surroundings.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include "../planted_tree.hpp"
+#include "feedrate/core/clock.hpp"
+#include "feedrate/measure/gpu_state.hpp"
+#include "feedrate/measure/run_queue.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Approx;
+
+TEST_CASE("Pools are read from the environment, nonsense left out", "[surroundings]") {
+  // Bug: OMP_NUM_THREADS=all read as some number of threads.
+  ::setenv("OMP_NUM_THREADS", "12", 1);
+  ::setenv("OPENBLAS_NUM_THREADS", "all", 1);
+  ::unsetenv("MKL_NUM_THREADS");
+  const auto pools = read_thread_pools();
+  ::unsetenv("OMP_NUM_THREADS");
+  ::unsetenv("OPENBLAS_NUM_THREADS");
+  REQUIRE(pools.size() == 1);
+  CHECK(pools[0].variable == "OMP_NUM_THREADS");
+  CHECK(pools[0].threads == 12);
+}
+
+TEST_CASE("Surroundings hold what this process may use, and nothing that nobody looked at",
+          "[surroundings]") {
+  // Bug: a default taken for a fact.
+  const Surroundings here = read_surroundings();
+  REQUIRE(here.cpus);
+  CHECK(here.cpus->usable >= 1);
+  CHECK(*here.memory_free_bytes > 0);
+  CHECK_FALSE(here.load);
+  CHECK_FALSE(here.reads);
+  CHECK_FALSE(here.gpu);
+}
+
+TEST_CASE("The waiting of all threads in the run queue is summed", "[surroundings]") {
+  // Bug: the wrong column, or the main thread alone.
+  test::PlantedTree tree;
+  tree.plant("/proc/self/task/10/schedstat", "5000000 250000000 17\n");
+  tree.plant("/proc/self/task/11/schedstat", "7 1500000000 3\n");
+  CHECK(run_queue_wait_s(tree.root()) == Approx(1.75));
+}
+
+TEST_CASE("A kernel that doesn't tell of the run queue says nothing", "[surroundings]") {
+  // Bug: garbage where the file is missing or short.
+  test::PlantedTree tree;
+  CHECK(run_queue_wait_s(tree.root()) == 0);
+  tree.plant("/proc/self/task/10/schedstat", "5\n");
+  tree.plant("/proc/self/task/11/stat", "1 2 3\n");
+  CHECK(run_queue_wait_s(tree.root()) == 0);
+}
+
+TEST_CASE("Threads beyond the cores wait in the run queue, sleeping ones don't", "[surroundings]") {
+  // Bug: sleeping counted as waiting for a core, by which data that wait would look like data
+  // that compute. Three times as many computing threads as CPUs wait twice as long as they run.
+  if (!read_text("/proc/self/task/" + std::to_string(::getpid()) + "/schedstat")) {
+    SKIP("this kernel keeps no run queue statistics");
+  }
+  double asleep_s = run_queue_wait_s();
+  std::thread([&] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }).join();
+  asleep_s = run_queue_wait_s() - asleep_s;
+  const int cpus = read_surroundings().cpus->usable;
+  const double begin_s = run_queue_wait_s();
+  double crowded_s = 0;
+  {
+    const double end_s = SteadyClock{}.now_s() + 0.2;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3 * cpus; ++i) {
+      threads.emplace_back([end_s] {
+        while (SteadyClock{}.now_s() < end_s) {
+        }
+      });
+    }
+    while (SteadyClock{}.now_s() < end_s) {
+    }
+    crowded_s = run_queue_wait_s() - begin_s;  // before they end and take theirs with them
+  }
+  CHECK(asleep_s < 0.05);
+  CHECK(crowded_s > 0.05);
+}
+
+/// A GPU at half its clock because it is hot, which another process uses for 30 %.
+NvmlState hot_gpu() {
+  NvmlState state;
+  state.throttle_reasons = [](Nvml::Device, unsigned long long* reasons) {
+    return *reasons = 0x20 | 0x01, 0;
+  };
+  state.clock = [](Nvml::Device, int, unsigned* mhz) { return *mhz = 990, 0; };
+  state.max_clock = [](Nvml::Device, int, unsigned* mhz) { return *mhz = 1980, 0; };
+  state.processes = [](Nvml::Device, unsigned* count, NvmlState::Process* list) {
+    list[0].pid = 1;
+    list[1].pid = 2;
+    return *count = 2, 0;
+  };
+  state.utilization = [](Nvml::Device, NvmlState::Sample* list, unsigned* count,
+                         unsigned long long) {
+    list[0].pid = 1;
+    list[0].sm_percent = 60;
+    list[1].pid = 2;
+    list[1].sm_percent = 30;
+    return *count = 2, 0;
+  };
+  return state;
+}
+
+TEST_CASE("A GPU tells its clock, what holds it down, and who else computes", "[surroundings]") {
+  // Bug: this process counted among the others, or idleness called throttling.
+  const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 1);
+  CHECK(gpu.throttled_by == std::vector<std::string>{"heat"});
+  CHECK(gpu.clock_hz == Approx(990e6));
+  CHECK(gpu.max_clock_hz == Approx(1980e6));
+  CHECK(gpu.other_processes == 1);
+  CHECK(*gpu.other_busy == Approx(0.3));
+}
+
+TEST_CASE("Where a container renames processes this one is not taken for another",
+          "[surroundings]") {
+  // Bug: our own work on the GPU reported as somebody else's. The driver names ids 1 and 2, and
+  // this process calls itself 77: it is one of the two, nobody knows which.
+  const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 77);
+  CHECK(gpu.other_processes == 1);
+  CHECK_FALSE(gpu.other_busy);
+}
+
+TEST_CASE("A driver that tells nothing makes no state of a GPU", "[surroundings]") {
+  // Bug: a null function called, or an error read as a number.
+  const GpuState silent = read_gpu_state({}, nullptr);
+  CHECK(silent.throttled_by.empty());
+  CHECK(silent.clock_hz == 0);
+  CHECK_FALSE(silent.other_busy);
+  NvmlState refusing = hot_gpu();
+  refusing.processes = [](Nvml::Device, unsigned*, NvmlState::Process*) { return 3; };
+  refusing.clock = [](Nvml::Device, int, unsigned*) { return 3; };
+  const GpuState gpu = read_gpu_state(refusing, nullptr, 1);
+  CHECK(gpu.clock_hz == 0);
+  CHECK(gpu.other_processes == 0);
+  CHECK_FALSE(gpu.other_busy);
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/report/journal.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "feedrate/report/recorded.hpp"
+#include "journal_folder.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+using testing::example_header;
+using testing::JournalFolder;
+using testing::text_of;
+
+Json record(int number) {
+  return {{"question", {{"ask", "copies"}}}, {"answer", {{"n", number}}}, {"elapsed_s", number}};
+}
+
+/// The text of a journal with three records.
+std::string three_records(const std::string& path) {
+  Journal journal(path, to_json(example_header()));
+  for (int n = 1; n <= 3; ++n) journal.append(record(n), n == 3);
+  return text_of(path);
+}
+
+TEST_CASE("A journal that is cut at any byte of its last two lines is read up to there",
+          "[journal]") {
+  // Bug: a torn last line that makes the whole run unreadable, or that the next line is glued to.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  const std::string whole = three_records(path);
+  const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
+  const std::size_t second = whole.rfind('\n', last - 2) + 1;
+  for (std::size_t cut = second; cut <= whole.size(); ++cut) {
+    std::ofstream(path, std::ios::trunc) << whole.substr(0, cut);
+    const Recorded run = read_recorded(path);
+    const std::size_t wanted = cut == whole.size() ? 3 : cut >= last ? 2 : 1;
+    REQUIRE(run.lines.size() == wanted);
+    { Journal(path, run.bytes).append(record(9)); }
+    const Recorded again = read_recorded(path);
+    REQUIRE(again.lines.size() == wanted + 1);
+    REQUIRE(again.lines.back() == record(9));
+  }
+}
+
+TEST_CASE("A last line that is whole but damaged is cut off, one before it is refused",
+          "[journal]") {
+  // Bug: zeros that a power failure left at the end of a file, or a search that goes on without
+  // an answer in the middle.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  const std::string whole = three_records(path);
+  std::ofstream(path, std::ios::trunc) << whole << std::string(100, '\0') << "\n";
+  CHECK(read_recorded(path).lines.size() == 3);
+  CHECK(read_recorded(path).bytes == whole.size());
+  std::ofstream(path, std::ios::trunc) << whole << "{\"elapsed_s\":\n" << record(4).dump() << "\n";
+  CHECK_THROWS_MATCHES(read_recorded(path), Error,
+                       MessageMatches(ContainsSubstring("Line 5 of the journal")));
+}
+
+TEST_CASE("Foreign files are refused with a sentence", "[journal]") {
+  // Bug: an exception of the JSON library on a file that is no journal of this version.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  const auto refuses = [&](const std::string& text, const std::string& sentence) {
+    std::ofstream(path, std::ios::trunc) << text;
+    CHECK_THROWS_MATCHES(read_recorded(path), Error, MessageMatches(ContainsSubstring(sentence)));
+  };
+  refuses("", "holds no whole line");
+  refuses("{\"journal_version\":1", "holds no whole line");
+  refuses("hello\n", "is no journal");
+  refuses("[]\n", "is no journal");
+  refuses("{\"schema_version\":1}\n", "is no journal");
+  refuses("{\"journal_version\":1}\n", "is no journal");
+  refuses("{\"journal_version\":2}\n", "of version 2");
+  refuses("{\"journal_version\":\"one\"}\n", "of version \"one\"");
+  refuses(std::string(100'000, '[') + "\n", "is no journal");
+  CHECK_THROWS_MATCHES(read_recorded(folder.file("missing")), Error,
+                       MessageMatches(ContainsSubstring("There is no journal")));
+}
+
+TEST_CASE("A run of another version or machine is refused", "[journal]") {
+  // Bug: rounds of two machines in one race.
+  JournalHeader header = example_header();
+  Machine here = header.machine;
+  CHECK_NOTHROW(require_same(header, "run.jsonl", header.tool.version, here));
+  CHECK_THROWS_MATCHES(require_same(header, "run.jsonl", "9.9", here), Error,
+                       MessageMatches(ContainsSubstring("this is 9.9")));
+  here.fingerprint = "another";
+  CHECK_THROWS_MATCHES(require_same(header, "run.jsonl", header.tool.version, here), Error,
+                       MessageMatches(ContainsSubstring("another machine")));
+}
+
+TEST_CASE("A new journal replaces an old one", "[journal]") {
+  // Bug: the answers of last week's run at the head of today's.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  three_records(path);
+  { const Journal fresh(path, to_json(example_header())); }
+  CHECK(read_recorded(path).lines.empty());
+}
+
+TEST_CASE("A journal has one writer at a time", "[journal]") {
+  // Bug: two runs whose lines alternate in one file.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  CHECK_NOTHROW(require_unused_journal(path));
+  const Journal first(path, to_json(example_header()));
+  CHECK_THROWS_MATCHES(Journal(path, to_json(example_header())), Error,
+                       MessageMatches(ContainsSubstring("Another autotune is writing")));
+  CHECK_THROWS_AS(require_unused_journal(path), Error);
+  CHECK(read_recorded(path).header.tool.version == example_header().tool.version);
+}
+
+TEST_CASE("A journal in a place that can't be written to is one sentence", "[journal]") {
+  // Bug: an error without the path, or a crash.
+  CHECK_THROWS_MATCHES(Journal("/proc/run.jsonl", to_json(example_header())), Error,
+                       MessageMatches(ContainsSubstring("'/proc/run.jsonl' can't be written")));
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of tune/causes_device.hpp: causes in the device's own time, planted in evidence made by
+// hand, are named first.
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "planted_evidence.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using namespace testing;
+
+/// A step of `alpha_s` + 32 `beta_s` that is fed well, in a space of batches 32 and 512.
+Evidence fed(double alpha_s, double beta_s) {
+  const Config config{.workers = 2, .prefetch = 2};
+  const StepDemand step = planted_step(Precision::fp32, alpha_s, beta_s);
+  const double rate = step.rate(32);
+  Evidence evidence = planted_evidence(config, 0.97 * rate, {.loader = 30 * rate, .device = rate});
+  evidence.demands.steps = {step};
+  evidence.trials.emplace_back().config = config;
+  evidence.trials.back().config.batch = 512;
+  return evidence;
+}
+
+Diagnosis first_of(const Evidence& evidence) {
+  const auto diagnoses = diagnose(evidence).first;
+  REQUIRE_FALSE(diagnoses.empty());
+  return diagnoses.front();
+}
+
+TEST_CASE("A step that computes and is fed well gets no diagnosis", "[diagnose]") {
+  // Bug: larger batches recommended to a step whose time is all samples.
+  CHECK(causes_in(fed(1e-3, 1e-3)).empty());
+}
+
+TEST_CASE("Launches that dominate the step ask for a larger batch", "[diagnose]") {
+  // Bug: a launch-bound step reported as a well-fed one. 4 ms + 32 x 50 us = 5.6 ms, 71 % fixed;
+  // with 512 samples it is 58 us per sample instead of 175, and of
+  // the coupled 180 us 117 go.
+  const Evidence small = fed(4e-3, 5e-5);
+  const Diagnosis diagnosis = first_of(small);
+  CHECK(diagnosis.cause == "batch_too_small");
+  CHECK(diagnosis.share_of_gap == 0);
+  CHECK_FALSE(diagnosis.measured);
+  CHECK(*diagnosis.gain == Approx(180.4 / 63.2).epsilon(0.01));
+  CHECK_THAT(diagnosis.remedy, ContainsSubstring("512"));
+}
+
+TEST_CASE("What the tiers measured of a batch goes before the model", "[diagnose]") {
+  // Bug: the gain of all tiers called the gain of the batch: 2.4 in all, 1.2 of it by workers.
+  Evidence small = fed(4e-3, 5e-5);
+  plant_choice(small, Tier::safe, {.workers = 4, .prefetch = 2}, 1.2);
+  plant_choice(small, Tier::training, {.workers = 4, .prefetch = 2, .batch = 512}, 2.4);
+  const Diagnosis diagnosis = first_of(small);
+  CHECK(diagnosis.cause == "batch_too_small");
+  CHECK(diagnosis.measured);
+  CHECK(*diagnosis.gain == Approx(2));
+}
+
+TEST_CASE("A step whose overhead rules at any batch is work too small", "[diagnose]") {
+  // Bug: a larger batch recommended where none of the space helps. 4 ms + 512 x 1 us.
+  const Evidence tiny = fed(4e-3, 1e-6);
+  CHECK(causes_in(tiny) == "work_too_small");
+  CHECK_FALSE(first_of(tiny).gain);
+}
+
+TEST_CASE("A batch beyond the knee is too large", "[diagnose]") {
+  // Bug: the largest batch taken for the best: beyond 32 a sample takes 1.5 times as long.
+  Evidence large = fed(1e-5, 1e-3);
+  large.trials[0].config.batch = 512;
+  large.demands.steps[0].seconds[512] = 512 * 1.5e-3;
+  large.trials[0].ceilings = {.loader = 30'000, .device = 1 / 1.5e-3};
+  for (Round& round : large.trials[0].rounds) round = planted_round(650, 667);
+  CHECK(causes_in(large) == "batch_too_large");
+  CHECK(*first_of(large).gain == Approx(1.5).epsilon(0.05));
+}
+
+TEST_CASE("A batch that fills the memory for nothing is too large", "[diagnose]") {
+  // Bug: the next allocation fails, and nobody was told that a smaller batch is as fast.
+  Evidence large = fed(1e-5, 1e-3);
+  large.trials[0].config.batch = 512;
+  large.trials[0].memory_bytes = 950;
+  CHECK(causes_in(large).empty());
+  large.surroundings.memory_free_bytes = 1000;
+  CHECK(causes_in(large) == "batch_too_large");
+}
+
+TEST_CASE("A faster number format that is not used is named", "[diagnose]") {
+  // Bug: fp32 left alone on a device that is three times as fast in bf16.
+  Evidence wide = fed(1e-5, 3e-3);
+  wide.demands.steps.push_back(planted_step(Precision::bf16, 1e-5, 1e-3));
+  const Diagnosis diagnosis = first_of(wide);
+  CHECK(diagnosis.cause == "precision_not_used");
+  CHECK(*diagnosis.gain > 2.5);
+  CHECK_THAT(diagnosis.remedy, ContainsSubstring("bf16"));
+}
+
+TEST_CASE("A faster step is no remedy where the loader holds it back", "[diagnose]") {
+  // Bug: bf16 recommended to a device that waits for data.
+  Evidence wide = fed(1e-5, 3e-3);
+  wide.demands.steps.push_back(planted_step(Precision::bf16, 1e-5, 1e-3));
+  wide.trials[0].ceilings = {.loader = 100, .device = 333};
+  for (Round& round : wide.trials[0].rounds) round = planted_round(98, 333);
+  CHECK(causes_in(wide) == "data_starvation");
+}
+
+TEST_CASE("A GPU below its clock is throttled, with the driver's reasons", "[diagnose]") {
+  // Bug: a hot card taken for a slow one.
+  Evidence hot = fed(1e-5, 1e-3);
+  hot.surroundings.gpu = GpuState{{"heat"}, 1.0e9, 2.0e9, 0, {}};
+  CHECK(causes_in(hot) == "throttling");
+  CHECK(*first_of(hot).gain == Approx(2).epsilon(0.05));
+  CHECK_THAT(first_of(hot).evidence, ContainsSubstring("1000 of 2000 MHz: heat"));
+}
+
+TEST_CASE("Others that compute on the GPU are named", "[diagnose]") {
+  // Bug: somebody else's job taken for a property of the card.
+  Evidence shared = fed(1e-5, 1e-3);
+  shared.surroundings.gpu = GpuState{{}, 2e9, 2e9, 2, 0.5};
+  CHECK(causes_in(shared) == "other_gpu_processes");
+  CHECK_THAT(first_of(shared).evidence, ContainsSubstring("2 other processes use this GPU, 50 %"));
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A measurer that is a formula: exact rates, no waiting, and a record of what was asked.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "feedrate/measure/measurer.hpp"
+
+namespace feedrate {
+
+/// Rates of the parts by config; the clock goes on by what each round would take.
+class FormulaMachine final : public Measurer {
+ public:
+  using Rate = std::function<double(const Config&)>;
+
+  FormulaMachine(Rate loader, Rate device)
+      : loader_(std::move(loader)), device_(std::move(device)) {}
+
+  Round run(const Request& request) override {
+    asked.push_back(request);
+    now_s_ += 1e-3;
+    if (refuse) refuse(request);
+    const double rate = rate_of(request) * (noise ? noise() : 1);
+    Round round;
+    round.batches =
+        std::max(request.options.min_batches,
+                 static_cast<int>(request.options.seconds * rate / request.config.batch) + 1);
+    round.samples = static_cast<std::uint64_t>(round.batches * request.config.batch);
+    round.duration_s = static_cast<double>(round.samples) / rate;
+    round.step_s = static_cast<double>(round.samples) / device_(request.config);
+    round.wait_s = std::max(0.0, round.duration_s - round.step_s);
+    round.cpu_s = static_cast<double>(round.samples) * cpu_s;
+    round.block = block;
+    now_s_ += round.duration_s;
+    return round;
+  }
+
+  double epoch_boundary_s(const Config&) override { return 0; }
+  std::size_t memory_bytes(const Config& config) override {
+    return static_cast<std::size_t>(config.batch) << 20;
+  }
+  double now_s() override { return now_s_; }
+
+  /// What a config truly reaches.
+  double coupled(const Config& config) const {
+    if (config.workers == 0) return 1 / (1 / loader_(config) + 1 / device_(config));
+    return std::min(loader_(config), device_(config));
+  }
+
+  std::vector<Request> asked;
+  std::function<void(const Request&)> refuse;  ///< throws for what fails
+  std::function<double()> noise;               ///< factor of one round
+  double cpu_s = 0;                            ///< core-seconds per sample
+  int block = 0;
+
+ private:
+  double rate_of(const Request& request) const {
+    if (request.part == Part::loader) return loader_(request.config);
+    if (request.part == Part::device) return device_(request.config);
+    return coupled(request.config);
+  }
+
+  Rate loader_, device_;
+  double now_s_ = 0;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Causes planted in real pipelines, tuned, and diagnosed: the planted one must be named first, and
+// healthy pipelines must get none. Effects are factors, and what need not compute sleeps, so that
+// a busy machine changes nothing.
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "feedrate/data/costed.hpp"
+#include "feedrate/data/in_memory.hpp"
+#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/tune/tuner.hpp"
+#include "planted_evidence.hpp"
+
+namespace feedrate {
+namespace {
+
+using namespace testing;
+
+InMemory table(std::size_t samples) {
+  return InMemory(samples, {{"x", DType::f32, {4}}, {"label", DType::i32, {}}});
+}
+
+/// A dataset of which loading sample i does `work(i)` first.
+class Working {
+ public:
+  Working(std::size_t samples, std::function<void(std::size_t)> work)
+      : dataset_(table(samples)), work_(std::move(work)) {}
+
+  std::size_t size() const { return dataset_.size(); }
+  Layout layout() const { return dataset_.layout(); }
+  void load(std::size_t i, const Sample& sample, Random& random) const {
+    work_(i);
+    dataset_.load(i, sample, random);
+  }
+
+ private:
+  InMemory dataset_;
+  std::function<void(std::size_t)> work_;
+};
+
+/// A step that sleeps `alpha_s`, and `beta_s` per sample.
+Trainee sleeping_step(double alpha_s, double beta_s) {
+  return {
+      [=](const Batch& batch) { wait_for(alpha_s + beta_s * static_cast<double>(batch.count())); },
+      1};
+}
+
+Workload workload_of(std::function<void(std::size_t)> work, double alpha_s, double beta_s,
+                     std::size_t samples = 4'000) {
+  Workload workload;
+  workload.name = "planted";
+  workload.source = make_source(Working(samples, std::move(work)));
+  workload.make_step = [=](const Config&) { return sleeping_step(alpha_s, beta_s); };
+  return workload;
+}
+
+void nothing(std::size_t) {}
+
+/// The reference, and the numbers of workers that are tried beside its own.
+TuneOptions sweep_of(const Config& reference, std::vector<int> workers) {
+  TuneOptions options;
+  options.reference = reference;
+  options.space.workers = std::move(workers);
+  options.space.prefetch = {std::max(reference.prefetch, 1)};
+  options.space.batch = {reference.batch};
+  options.budget_s = 0.8;
+  options.cores = 2;
+  return options;
+}
+
+Surroundings two_cpus() {
+  Surroundings around;
+  around.cpus = planted_cpus(2);
+  return around;
+}
+
+/// What a sweep of the measurer ends in; said in full where a test fails.
+Evidence tuned(Measurer& measurer, const TuneOptions& options,
+               const Surroundings& around = two_cpus()) {
+  const Evidence evidence = evidence_of(tune(measurer, options), around);
+  std::string all;
+  for (const Diagnosis& d : diagnose(evidence).first) {
+    all += d.cause + " " + std::to_string(d.share_of_gap) + ": " + d.evidence + "\n";
+  }
+  if (evidence.is_complete()) {
+    const Account time = account_of(evidence);
+    UNSCOPED_INFO("us per sample: coupled "
+                  << 1e6 * time.coupled_s << ", device " << 1e6 * time.device_s << ", loader "
+                  << 1e6 * time.loader_s << ", cores " << 1e6 * time.cores_s << "; tolerance "
+                  << time.tolerance);
+  }
+  UNSCOPED_INFO(all);
+  return evidence;
+}
+
+Evidence tuned(const Workload& workload, const TuneOptions& options,
+               const Surroundings& around = two_cpus()) {
+  const auto& batches = options.space.batch;
+  Pipeline pipeline(workload, *std::max_element(batches.begin(), batches.end()), CacheMode::warm);
+  return tuned(pipeline, options, around);
+}
+
+constexpr Config one_worker{.workers = 1, .prefetch = 4, .batch = 8};
+constexpr Config two_workers{.workers = 2, .prefetch = 4, .batch = 8};
+constexpr Config four_workers{.workers = 4, .prefetch = 4, .batch = 8};
+
+TEST_CASE("Planted: no workers", "[planted]") {
+  // Bug: loading in the caller called slow data. A sample takes 1 ms, and so does its step.
+  const auto load = [](std::size_t) { wait_for(1e-3); };
+  CHECK(first_cause(tuned(workload_of(load, 0, 1e-3), sweep_of({.batch = 8}, {0, 2, 4}))) ==
+        "no_overlap");
+}
+
+TEST_CASE("Planted: a store that takes 1 to 50 ms per sample", "[planted]") {
+  // Bug: cores asked for where only more requests in flight help.
+  for (const double latency_s : {1e-3, 50e-3}) {
+    const auto load = [=](std::size_t) { wait_for(latency_s); };
+    Config reference = two_workers;
+    reference.batch = latency_s > 2e-2 ? 2 : 4;
+    CHECK(first_cause(tuned(workload_of(load, 0, latency_s / 50), sweep_of(reference, {2, 8}))) ==
+          "waiting_samples");
+  }
+}
+
+TEST_CASE("Planted: a store that serves so many bytes per second and no more", "[planted]") {
+  // Bug: a disk at its limit taken for a lock or for too few workers. 100 kB at 100 MB/s are 1 ms,
+  // one sample at a time.
+  auto disk = std::make_shared<std::mutex>();
+  const auto load = [disk](std::size_t) {
+    const std::scoped_lock lock(*disk);
+    wait_for(1e-3);
+  };
+  Surroundings around = two_cpus();
+  around.cold = true;
+  around.reads = ReadSpeeds{100e6, 4e9, 100e3};
+  CHECK(first_cause(tuned(workload_of(load, 0, 5e-5), sweep_of(four_workers, {1, 4}), around)) ==
+        "storage_slow.read");
+}
+
+TEST_CASE("Planted: a decoder that computes", "[planted]") {
+  // Bug: a starved device whose starvation has no name, or no part where the parts are known.
+  const auto load = [](std::size_t) { compute_for(1e-3); };
+  Evidence evidence = tuned(workload_of(load, 0, 2e-5), sweep_of(two_workers, {1, 2}));
+  CHECK(first_cause(evidence) == "data_starvation");
+  evidence.surroundings.load = LoadCosts{2e-4, 4.5e-4, 3.5e-4};
+  CHECK(first_cause(evidence) == "data_starvation.decode");
+  evidence.surroundings.load = LoadCosts{2e-5, 9.6e-4, 2e-5};
+  CHECK(first_cause(evidence) == "preprocess_offline.decode");
+  evidence.surroundings.cpus = planted_cpus(16, 2.0);
+  evidence.surroundings.load.reset();
+  CHECK(first_cause(evidence) == "quota_below_cpus");
+}
+
+TEST_CASE("Planted: a decoder that sleeps", "[planted]") {
+  // Bug: samples that wait taken for samples that compute.
+  const auto load = [](std::size_t) { wait_for(4e-3); };
+  CHECK(first_cause(tuned(workload_of(load, 0, 1e-4), sweep_of(one_worker, {1, 2, 8}))) ==
+        "waiting_samples");
+}
+
+TEST_CASE("Planted: a lock in load", "[planted]") {
+  // Bug: more workers recommended to workers that take turns.
+  auto mutex = std::make_shared<std::mutex>();
+  const auto load = [mutex](std::size_t) {
+    const std::scoped_lock lock(*mutex);
+    wait_for(1e-3);
+  };
+  CHECK(first_cause(tuned(workload_of(load, 0, 5e-5), sweep_of(four_workers, {1, 4}))) ==
+        "interference.lock");
+}
+
+TEST_CASE("Planted: a lock that loading and step share", "[planted]") {
+  // Bug: interference that stays without a name. Each is fast enough alone.
+  auto mutex = std::make_shared<std::mutex>();
+  const auto load = [mutex](std::size_t) {
+    const std::scoped_lock lock(*mutex);
+    wait_for(1e-3);
+  };
+  Workload workload = workload_of(load, 0, 0);
+  workload.make_step = [mutex](const Config&) -> Trainee {
+    return {[mutex](const Batch& batch) {
+              for (std::size_t i = 0; i < batch.count(); ++i) {
+                const std::scoped_lock lock(*mutex);
+                wait_for(1.2e-3);
+              }
+            },
+            1};
+  };
+  CHECK(first_cause(tuned(workload, sweep_of(two_workers, {2}))) == "interference.lock");
+}
+
+TEST_CASE("Planted: workers that slow each other down", "[planted]") {
+  // Bug: the largest number of workers taken for the best. With n at once each takes 0.2 n^2 ms.
+  auto inside = std::make_shared<std::atomic<int>>(0);
+  const auto load = [inside](std::size_t) {
+    const int n = ++*inside;
+    wait_for(2e-4 * n * n);
+    --*inside;
+  };
+  Config many = two_workers;
+  many.workers = 8;
+  Evidence evidence = tuned(workload_of(load, 0, 2e-5), sweep_of(many, {1, 2, 8}));
+  CHECK(first_cause(evidence) == "too_many_workers");
+  evidence.surroundings.cpus = planted_cpus(8, 2.0);  // 8 CPUs to be seen, 2 granted
+  CHECK(first_cause(evidence) == "quota_below_cpus");
+}
+
+TEST_CASE("Planted: an epoch of few batches with an expensive start", "[planted]") {
+  // Bug: a loader called slow that only starts slowly. An epoch is 64 samples: 60 ms for the first
+  // one, and 13 ms of steps.
+  const auto load = [](std::size_t i) {
+    if (i == 0) wait_for(60e-3);
+  };
+  Workload workload = workload_of(load, 0, 2e-4, 64);
+  workload.order.shuffle = false;
+  Surroundings around = two_cpus();
+  around.samples_per_epoch = 64;
+  auto options = sweep_of(one_worker, {1});
+  options.budget_s = 3;
+  CHECK(first_cause(tuned(workload, options, around)) == "epoch_boundary");
+}
+
+TEST_CASE("Planted: a tiny model", "[planted]") {
+  // Bug: a larger batch recommended to a step that is all overhead.
+  auto options = sweep_of(one_worker, {1});
+  options.space.batch = {8, 64};
+  options.budget_s = 1.5;  // so that a round of the larger one is affordable
+  CHECK(first_cause(tuned(workload_of(nothing, 1e-3, 1e-7), options)) == "work_too_small");
+}
+
+TEST_CASE("Planted: launches that dominate small batches", "[planted]") {
+  // Bug: a launch-bound step called well fed. 1 ms and 40 us per sample.
+  auto options = sweep_of(one_worker, {1});
+  options.space.batch = {8, 64};
+  options.budget_s = 1.5;  // so that a round of the larger one is affordable
+  CHECK(first_cause(tuned(workload_of(nothing, 1e-3, 4e-5), options)) == "batch_too_small");
+}
+
+/// Samples loaded since a step last asked: what a step looks at that is slow beside the loader
+/// only.
+struct Beside {
+  std::atomic<int> loaded{0};
+
+  void load() {
+    wait_for(1e-4);
+    ++loaded;
+  }
+  bool is_loading() { return loaded.exchange(0) > 0; }
+};
+
+TEST_CASE("Planted: step threads that take the workers' cores", "[planted]") {
+  // Bug: a slow step taken for a slow device. A step stands in that, beside the loader, takes four
+  // times as long with two threads.
+  auto beside = std::make_shared<Beside>();
+  Workload workload = workload_of([beside](std::size_t) { beside->load(); }, 0, 0);
+  workload.make_step = [beside](const Config& config) -> Trainee {
+    return {[beside, threads = config.step_threads](const Batch& batch) {
+              const double each_s = beside->is_loading() && threads > 1 ? 8e-4 : 2e-4;
+              wait_for(each_s * static_cast<double>(batch.count()));
+            },
+            1};
+  };
+  Config reference = two_workers;
+  reference.step_threads = 2;
+  auto options = sweep_of(reference, {2});
+  options.space.step_threads = {1, 2};
+  CHECK(first_cause(tuned(workload, options)) == "nested_thread_pools");
+}
+
+/// A device of its own that copies batches, in virtual time: the arithmetic of a GPU.
+class FakeGpu final : public Measurer {
+ public:
+  double loader_s = 1e-4;    ///< of one worker, per sample
+  double step_s = 1e-3;      ///< per sample in fp32
+  double pageable_s = 1e-4;  ///< to copy a sample
+  double pinned_s = 2e-5;
+  double bf16_gain = 1;
+  bool synchronises = false;
+  bool hogs_memory = false;  ///< beside the loader the step computes three times as long
+
+  Round run(const Request& request) override {
+    const double slowdown = hogs_memory && request.part == Part::coupled ? 3 : 1;
+    const double sample_s = slowdown * seconds(request.part, request.config);
+    Round round;
+    round.batches = 8;
+    round.samples = 8 * static_cast<std::uint64_t>(request.config.batch);
+    round.duration_s = sample_s * static_cast<double>(round.samples);
+    round.step_s = slowdown * step(request.config) * static_cast<double>(round.samples);
+    round.wait_s = std::max(0.0, round.duration_s - round.step_s);
+    round.cpu_s = (hogs_memory ? 1.0 : 0.1) * round.duration_s;  // a step of cores, or a GPU
+    now_ += round.duration_s;
+    return round;
+  }
+  bool copies() override { return true; }
+  double epoch_boundary_s(const Config&) override { return 0; }
+  std::size_t memory_bytes(const Config& config) override {
+    return static_cast<std::size_t>(config.batch) * 1000;
+  }
+  double now_s() override { return now_; }
+
+ private:
+  double step(const Config& config) const {
+    return step_s / (config.precision == Precision::bf16 ? bf16_gain : 1);
+  }
+  double copy(const Config& config) const { return config.pinned ? pinned_s : pageable_s; }
+  double load(const Config& config) const { return loader_s / std::max(config.workers, 1); }
+
+  double seconds(Part part, const Config& config) const {
+    if (part == Part::loader) return load(config);
+    if (part == Part::device) return step(config);
+    if (part == Part::copy) return copy(config);
+    if (synchronises) return std::max(load(config), copy(config) + step(config));
+    return std::max({load(config), copy(config), step(config)});
+  }
+
+  double now_ = 0;
+};
+
+TEST_CASE("Planted: pageable copies", "[planted]") {
+  // Bug: slow copies called a slow loader.
+  FakeGpu gpu;
+  gpu.pageable_s = 4e-3;
+  auto options = sweep_of(two_workers, {2});
+  options.space.pinned = {false, true};
+  CHECK(first_cause(tuned(gpu, options)) == "pageable_copies");
+}
+
+TEST_CASE("Planted: a step that synchronises", "[planted]") {
+  // Bug: copies that could overlap and don't, without a name.
+  FakeGpu gpu;
+  gpu.synchronises = true;
+  gpu.pinned_s = gpu.pageable_s = 1e-3;
+  CHECK(first_cause(tuned(gpu, sweep_of(two_workers, {2}))) == "host_sync");
+}
+
+TEST_CASE("Planted: a memory hog beside the step", "[planted]") {
+  // Bug: interference without a name. Two cores can't saturate every memory (a loader that copies
+  // beside a step that streams burns 1.1 times the core-seconds on one such machine), so this is
+  // arithmetic: the same samples, three times the core-seconds.
+  FakeGpu gpu;
+  gpu.hogs_memory = true;
+  CHECK(first_cause(tuned(gpu, sweep_of(two_workers, {2}))) == "interference.memory_bandwidth");
+}
+
+TEST_CASE("Planted: a precision that is not used", "[planted]") {
+  // Bug: a GPU that is kept busy by being slow, and called well used.
+  FakeGpu gpu;
+  gpu.bf16_gain = 4;
+  auto options = sweep_of(two_workers, {2});
+  options.space.precision = {Precision::fp32, Precision::bf16};
+  const Evidence evidence = tuned(gpu, options);
+  CHECK(first_cause(evidence) == "precision_not_used");
+  CHECK(diagnose(evidence).first.at(0).measured);
+}
+
+TEST_CASE("Planted: a throttled GPU, and one that others use", "[planted]") {
+  // Bug: a device that is slowed from outside called a slow device.
+  FakeGpu gpu;
+  Surroundings around = two_cpus();
+  around.gpu = GpuState{{"heat"}, 0.9e9, 1.98e9, 0, {}};
+  CHECK(first_cause(tuned(gpu, sweep_of(two_workers, {2}), around)) == "throttling");
+  around.gpu = GpuState{{}, 1.98e9, 1.98e9, 1, 0.6};
+  CHECK(first_cause(tuned(gpu, sweep_of(two_workers, {2}), around)) == "other_gpu_processes");
+}
+
+TEST_CASE("Healthy pipelines get no diagnosis", "[planted]") {
+  // Bug: a tool that always finds something.
+  FakeGpu gpu;
+  CHECK(causes_in(tuned(gpu, sweep_of(two_workers, {2}))).empty());
+  Config pinned = two_workers;
+  pinned.pinned = true;
+  CHECK(causes_in(tuned(gpu, sweep_of(pinned, {1, 2}))).empty());
+  const auto cheap = [](std::size_t) { wait_for(5e-5); };
+  // Two workers, a step of 8 ms per batch, and loading that takes a tenth of it.
+  CHECK(causes_in(tuned(workload_of(cheap, 0, 1e-3), sweep_of(two_workers, {1, 2}))).empty());
+  // The same without workers, where loading is a fiftieth of the time.
+  const auto free = [](std::size_t) {};
+  CHECK(causes_in(tuned(workload_of(free, 0, 1e-3), sweep_of({.batch = 8}, {0, 1}))).empty());
+}
+
+/// Whether others took cores from this process while it was measured.
+bool has_busy_neighbours(const Evidence& evidence) {
+  return std::any_of(evidence.probes.begin(), evidence.probes.end(), [](const Probe& probe) {
+    return probe.round.queue_s > 0.2 * probe.round.cpu_s;
+  });
+}
+
+TEST_CASE("A step that computes, and is fed well, gets no diagnosis", "[planted]") {
+  // Bug: core-seconds taken for interference. Where others want the cores too, the step really is
+  // slower at times, and only that may be said.
+  Workload workload = workload_of(nothing, 0, 0);
+  workload.make_step = [](const Config&) -> Trainee {
+    return {[](const Batch& batch) { compute_for(5e-4 * static_cast<double>(batch.count())); }, 1};
+  };
+  const Evidence evidence = tuned(workload, sweep_of(one_worker, {1}), read_surroundings());
+  const std::string causes = causes_in(evidence);
+  const bool disturbed = has_busy_neighbours(evidence) && causes == "interference.cores";
+  CHECK((causes.empty() || disturbed));
+}
+
+}  // namespace
+}  // namespace feedrate

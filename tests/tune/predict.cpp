@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/tune/predict.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+namespace feedrate {
+namespace {
+
+using Catch::Approx;
+
+/// A loader of 100 samples/s per worker, and a step of 1 ms + 2 ms per sample.
+Demands demands() {
+  Demands demands;
+  demands.cores = 8;
+  demands.loader = LoadDemand{{100, 0, 0}, {}, 0.01, 0, 0};
+  demands.steps.push_back({Precision::fp32, 1, {1e-3, 2e-3}, {}, 0, 0});
+  return demands;
+}
+
+TEST_CASE("Without workers the times of loading and stepping add up", "[predict]") {
+  // Bug: overlap predicted where the caller does everything itself.
+  const auto prediction = predict(demands(), {.batch = 10});
+  REQUIRE(prediction);
+  CHECK(1 / prediction->samples_per_s == Approx(0.01 + 2.1e-3));
+  CHECK(prediction->bottleneck == Bottleneck::serial);
+}
+
+TEST_CASE("With workers the lowest ceiling holds", "[predict]") {
+  // Bug: the sum of times where they overlap, or the wrong limit named.
+  const auto starved = predict(demands(), {.workers = 2, .prefetch = 2, .batch = 10});
+  CHECK(starved->samples_per_s == Approx(200));
+  CHECK(starved->bottleneck == Bottleneck::loader);
+  const auto fed = predict(demands(), {.workers = 8, .prefetch = 2, .batch = 10});
+  CHECK(fed->samples_per_s == Approx(10 / 0.021));
+  CHECK(fed->bottleneck == Bottleneck::device);
+}
+
+TEST_CASE("Cores that loader and step share are a ceiling of their own", "[predict]") {
+  // Bug: a prediction of more work than the cores can do.
+  Demands shared = demands();
+  shared.cores = 2;
+  shared.loader->cpu_s = 0.005;
+  shared.steps[0].cpu_s = 0.005;
+  const auto prediction = predict(shared, {.workers = 8, .prefetch = 2, .batch = 10});
+  CHECK(prediction->samples_per_s == Approx(200));
+  CHECK(prediction->bottleneck == Bottleneck::cores);
+}
+
+TEST_CASE("A device of its own goes on while the caller loads, unless copies hold the caller",
+          "[predict]") {
+  // Bug: the plain sum for a device that works in the background; pageable copies for free.
+  Demands copying = demands();
+  copying.copy_pinned = 1000;
+  copying.copy_pageable = 200;
+  const auto pinned = predict(copying, {.pinned = true, .batch = 10});
+  CHECK(pinned->samples_per_s == Approx(100));
+  const auto pageable = predict(copying, {.batch = 10});
+  CHECK(1 / pageable->samples_per_s == Approx(0.01 + 0.005));
+  const auto copy_bound = predict(copying, {.workers = 8, .prefetch = 2, .batch = 10});
+  CHECK(copy_bound->samples_per_s == Approx(200));
+  CHECK(copy_bound->bottleneck == Bottleneck::copy);
+}
+
+TEST_CASE("A larger buffer helps varying speeds, and steady ones not at all", "[predict]") {
+  // Bug: prefetch that helps where nothing varies, or hurts where something does.
+  Demands varying = demands();
+  varying.loader->variability = 10;
+  const Config small{.workers = 5, .prefetch = 1, .batch = 10};
+  Config large = small;
+  large.prefetch = 8;
+  CHECK(predict(varying, large)->samples_per_s > 1.05 * predict(varying, small)->samples_per_s);
+  CHECK(predict(demands(), large)->samples_per_s ==
+        Approx(predict(demands(), small)->samples_per_s));
+}
+
+TEST_CASE("What was not measured is not predicted", "[predict]") {
+  // Bug: a rate out of nothing for a precision whose step failed.
+  CHECK_FALSE(predict(demands(), {.precision = Precision::fp16}));
+  Demands no_loader = demands();
+  no_loader.loader.reset();
+  CHECK_FALSE(predict(no_loader, {}));
+}
+
+}  // namespace
+}  // namespace feedrate

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated machines of bench/simulate are right, and the tuner finds its way on them.
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "../../bench/simulate/summary.hpp"
+
+namespace feedrate::simulate {
+namespace {
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+
+/// Four plain cores that disturb nobody, samples of 1 ms, a device that takes 10 us for each.
+Machine plain_machine() {
+  Machine machine;
+  machine.loading.sample_s = 1e-3;
+  machine.copying = {1e12, 1e12, 0};
+  machine.stepping.sample_s = {1e-5, 1e-5, 1e-5, 1e-5};
+  machine.stepping.activation_bytes = {1e4, 1e4, 5e3, 5e3};
+  return machine;
+}
+
+Config config_of(int workers, int batch = 32) {
+  Config config;
+  config.workers = workers;
+  config.prefetch = workers > 0 ? 4 : 0;
+  config.batch = batch;
+  config.pinned = true;
+  return config;
+}
+
+double coupled(const Machine& machine, const Config& config) {
+  return flow_of(machine, config, Part::coupled).samples_per_s;
+}
+double loader(const Machine& machine, const Config& config) {
+  return flow_of(machine, config, Part::loader).samples_per_s;
+}
+
+TEST_CASE("One worker of constant service loads one sample per service time", "[simulation]") {
+  // Bug: a clock of work that runs at another pace than time where nobody competes.
+  CHECK(loader(plain_machine(), config_of(1)) == Approx(1000).epsilon(1e-9));
+  CHECK(loader(plain_machine(), config_of(0)) == Approx(1000).epsilon(1e-9));
+}
+
+TEST_CASE("Scattered service times keep their mean", "[simulation]") {
+  // Bug: rates that depend on which of the rare slow samples happen to be met.
+  for (const auto& service :
+       {ServiceTimes(Scatter::lognormal, 0.8, 1), ServiceTimes(Scatter::gamma, 0.7, 2),
+        ServiceTimes(Scatter::bimodal, 20, 3)}) {
+    Machine machine = plain_machine();
+    machine.loading.service = service;
+    CHECK(loader(machine, config_of(1)) == Approx(1000).epsilon(0.02));
+  }
+}
+
+TEST_CASE("The coupled rate is that of the slower part", "[simulation]") {
+  // Bug: stages that don't overlap, or a ring that lets the faster one run away.
+  Machine machine = plain_machine();
+  CHECK(coupled(machine, config_of(3)) == Approx(3000).epsilon(0.01));
+  machine.stepping.sample_s.fill(2e-3);
+  CHECK(coupled(machine, config_of(3)) == Approx(500).epsilon(0.01));
+  CHECK(flow_of(machine, config_of(3), Part::device).samples_per_s == Approx(500).epsilon(1e-6));
+}
+
+TEST_CASE("Without workers loading and stepping on the cores add up", "[simulation]") {
+  // Bug: a caller that loads while it steps. 1 ms and 1 ms make 500 samples/s.
+  Machine machine = plain_machine();
+  machine.accelerator = false;
+  machine.stepping.sample_s.fill(1e-3);
+  CHECK(coupled(machine, config_of(0)) == Approx(500).epsilon(1e-6));
+  const Flow flow = flow_of(machine, config_of(0), Part::coupled);
+  CHECK(flow.wait_share == Approx(0.5).margin(0.02));
+  CHECK(flow.busy_share == Approx(0.5).margin(0.02));
+  CHECK(flow.cpu_s_per_sample == Approx(2e-3).epsilon(0.02));
+  CHECK(flow.first_batch_s == Approx(0.032).epsilon(1e-6));
+}
+
+TEST_CASE("More workers than cores share the cores", "[simulation]") {
+  // Bug: workers that compute beside each other on cores that are not there.
+  Machine machine = plain_machine();
+  CHECK(loader(machine, config_of(12)) == Approx(4000).epsilon(0.02));
+  machine.cores.logical = 8;  // two threads on each core, which together do 1.25 times as much
+  machine.cores.twin_gain = 0.25;
+  CHECK(loader(machine, config_of(8)) == Approx(5000).epsilon(0.02));
+}
+
+TEST_CASE("Data that wait want more workers than cores, up to storage's bandwidth",
+          "[simulation]") {
+  // Bug: a wait that occupies a core, or a bandwidth that each worker has for itself.
+  Machine machine = plain_machine();
+  machine.loading.sample_s = 1e-5;
+  machine.loading.latency_s = 1e-3;
+  CHECK(loader(machine, config_of(16)) == Approx(16 / 1.01e-3).epsilon(0.03));
+  machine.loading.file_bytes = 1000;
+  machine.loading.storage_bytes_per_s = 5e6;
+  CHECK(loader(machine, config_of(16)) == Approx(5000).epsilon(0.02));
+}
+
+TEST_CASE("A lock is held by one worker at a time", "[simulation]") {
+  // Bug: a serial section that is not serial. 0.5 ms per sample let no more than 2,000 through.
+  Machine machine = plain_machine();
+  machine.loading.lock_s = 5e-4;
+  CHECK(loader(machine, config_of(4)) == Approx(2000).epsilon(0.02));
+}
+
+TEST_CASE("Pageable copies occupy the caller, pinned ones the copy engine", "[simulation]") {
+  // Bug: staging that overlaps with launching. A batch of 32 x 1 MB at 16 GB/s stages 2 ms and
+  // launches 1 ms; pinned it is copied in 2 ms while the next is launched.
+  Machine machine = plain_machine();
+  machine.loading.sample_s = 1e-6;
+  machine.loading.slot_bytes = 1e6;
+  machine.copying = {16e9, 16e9, 0};
+  machine.stepping.launch_s = 1e-3;
+  Config config = config_of(2);
+  CHECK(coupled(machine, config) == Approx(32 / 2e-3).epsilon(0.02));
+  config.pinned = false;
+  CHECK(coupled(machine, config) == Approx(32 / 3e-3).epsilon(0.02));
+  CHECK(flow_of(machine, config, Part::copy).samples_per_s == Approx(32 / 2e-3).epsilon(1e-6));
+}
+
+TEST_CASE("Step and workers slow each other down on shared cores", "[simulation]") {
+  // Bug: a step on the cores that costs the workers nothing: 4 threads of the step and 4 workers
+  // on 4 cores get half of them each.
+  Machine machine = plain_machine();
+  machine.accelerator = false;
+  machine.stepping.sample_s.fill(1e-3);
+  Config config = config_of(4, 64);
+  config.step_threads = 4;
+  const double alone = flow_of(machine, config, Part::device).samples_per_s;
+  CHECK(alone == Approx(4000).epsilon(1e-6));
+  CHECK(coupled(machine, config) == Approx(2000).epsilon(0.1));
+}
+
+TEST_CASE("A simulated machine refuses what does not fit or can't be had", "[simulation]") {
+  // Bug: a config that does not fit and is measured nonetheless, or a need that is off the mark.
+  Machine machine = plain_machine();
+  machine.memory_error = 0.03;
+  machine.memory_bytes = memory_of(machine, config_of(2, 512));
+  Flows flows(machine);
+  SimulatedMachine simulated(flows, {});
+  CHECK(simulated.run({Part::coupled, config_of(2, 512), {}}).samples_per_s() > 0);
+  CHECK_THROWS_WITH(simulated.run({Part::coupled, config_of(2, 1024), {}}),
+                    ContainsSubstring("out of memory"));
+  const auto predicted = static_cast<double>(simulated.memory_bytes(config_of(2, 512)));
+  CHECK(predicted / machine.memory_bytes == Approx(1.03).epsilon(1e-6));
+  machine.accelerator = false;
+  CHECK_THROWS_AS(simulated.run({Part::copy, config_of(2), {}}), Error);
+  CHECK(simulated.rounds() == 3);
+}
+
+TEST_CASE("A simulated run is the same for the same seed, and takes virtual time", "[simulation]") {
+  // Bug: a clock or a generator of the real machine that makes figures unrepeatable.
+  const auto rates = [](std::uint64_t seed) {
+    const Problem problem = draw_problem(seed);
+    Flows flows(problem.machine);
+    SimulatedMachine machine(flows, {});
+    std::vector<double> rates;
+    for (int r = 0; r < 5; ++r) {
+      rates.push_back(machine.run({Part::coupled, problem.reference, {}}).samples_per_s());
+    }
+    CHECK(machine.now_s() > 2.5 / 1.5);  // five rounds of half a second, 1.5 times too fast
+    return rates;
+  };
+  CHECK(rates(2) == rates(2));
+  CHECK(rates(2) != rates(3));
+}
+
+TEST_CASE("Rounds scatter about the truth as they are told to", "[simulation]") {
+  // Bug: noise of another size than the figures claim. Without outliers and drift the logarithm
+  // has a standard deviation of 3 %, which 4,000 rounds show to within 1.1 % of it (one sigma).
+  const Machine machine = plain_machine();
+  Flows flows(machine);
+  SimulatedMachine simulated(flows, {.outlier_share = 0, .drift_sd = 0});
+  const double truth = coupled(machine, config_of(2));
+  std::vector<double> logs;
+  for (int r = 0; r < 4000; ++r) {
+    const Round round = simulated.run({Part::coupled, config_of(2), {}});
+    logs.push_back(std::log(round.samples_per_s() / truth));
+  }
+  CHECK(standard_deviation(logs) == Approx(0.03).epsilon(0.06));
+  CHECK(std::abs(mean(logs)) < 5 * 0.03 / std::sqrt(4000.0));
+}
+
+TEST_CASE("The best that is found by bounds is the best of all", "[simulation]") {
+  // Bug: an optimum that the bounds cut off: regret would then be measured against too little.
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const Problem problem = draw_problem(seed, {100, 200});
+    Flows flows(problem.machine);
+    Truth truth(problem, flows);
+    double best = truth.rate(problem.reference);
+    for (const Config& config : configs_of(problem.space)) {
+      best = std::max(best, truth.rate(config));
+    }
+    CHECK(truth.best(Tier::training).samples_per_s == best);
+    CHECK(truth.best(Tier::safe).samples_per_s <= best);
+  }
+}
+
+TEST_CASE("The sampler tries each config once and goes where it is good", "[simulation]") {
+  // Bug: a rival that is weak because it is broken. Good is what is near 8 workers and batch 256:
+  // a random choice would have a fifth of its tries among the best fifth.
+  const std::vector<Config> configs = configs_of({.workers = {1, 2, 4, 8, 16, 32},
+                                                  .prefetch = {1, 2, 4, 8},
+                                                  .batch = {16, 32, 64, 128, 256, 512}});
+  const auto score = [](const Config& config) {
+    return -std::abs(std::log2(config.workers / 8.0)) - std::abs(std::log2(config.batch / 256.0));
+  };
+  Tpe tpe(configs, 1);
+  std::set<std::size_t> tried;
+  int good = 0;
+  for (int t = 0; t < 50; ++t) {
+    const std::size_t index = tpe.propose();
+    tried.insert(index);
+    good += t >= 10 && score(configs[index]) >= -1;
+    tpe.notify(index, score(configs[index]));
+  }
+  CHECK(tried.size() == 50);
+  CHECK(good >= 14);  // of the 20 that there are; 40 random tries find 6
+  CHECK(score(configs[tpe.ranking().front()]) == 0);
+}
+
+TEST_CASE("Quantiles and equal regret are read off between their neighbours", "[simulation]") {
+  // Bug: committed figures that are off by a rank.
+  CHECK(quantile({3, 1, 2}, 0.5) == 2);
+  CHECK(quantile({0, 10}, 0.95) == Approx(9.5));
+  CHECK(rounds_at({{100, 0.3}, {400, 0.1}}, 0.2).value() == Approx(200));
+  CHECK(rounds_at({{100, 0.3}, {400, 0.1}}, 0.5).value() == 100);
+  CHECK_FALSE(rounds_at({{100, 0.3}, {400, 0.1}}, 0.05));
+}
+
+TEST_CASE("The tuner finds good configs on simulated machines", "[simulation]") {
+  // Bug: a search that has lost its way. On 40 machines half of the answers are within 2 % of the
+  // best and three quarters within 10 %; a random config is 3 times too slow.
+  std::vector<double> regrets;
+  Tally gains;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Record record = contest(draw_problem(seed, {200, 300}), {{.budget_s = 300}}, {}).front();
+    CHECK(record.error == "");
+    regrets.push_back(*final_regret(record));
+    gains.said += record.gains.said;
+    gains.right += record.gains.right;
+  }
+  CHECK(quantile(regrets, 0.5) < 0.02);
+  CHECK(quantile(regrets, 0.75) < 0.1);
+  CHECK(gains.said >= 20);
+  CHECK(gains.said - gains.right <= 2);
+}
+
+TEST_CASE("Where all configs are equally fast little is claimed", "[simulation]") {
+  // Bug: a search that sees differences in noise.
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Problem problem = draw_null_problem(seed, {200, 300});
+    wrong += contest(problem, {{.budget_s = 120}}, {}).front().gains.said > 0;
+  }
+  CHECK(wrong <= 8);
+}
+
+}  // namespace
+}  // namespace feedrate::simulate

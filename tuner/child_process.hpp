@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A child process that is started, listened to, and never left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/data/file.hpp"
+
+namespace feedrate {
+
+/// The descriptor under which a child finds its end of the channel.
+inline constexpr int child_channel_fd = 3;
+
+/// A running program; killed and reaped on destruction.
+class ChildProcess {
+ public:
+  /// Starts `program` with `words` as its argument vector. It gets `channel_fd`, and of the other
+  /// descriptors only standard ones: nothing to read, and a pipe for both outputs. Throws
+  /// Error(internal) where it can't be started.
+  ChildProcess(const std::string& program, const std::vector<std::string>& words, int channel_fd);
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+  ~ChildProcess();
+
+  /// Takes in what it has written, without waiting.
+  void listen();
+  /// The last lines that it wrote.
+  std::string last_lines() const;
+
+  void signal(int number) noexcept;
+  /// Waits for its end, at most so long; its status as of waitpid, empty where it still runs.
+  std::optional<int> wait(double timeout_s);
+
+  int output_fd() const noexcept { return output_.fd(); }
+
+ private:
+  struct Started {
+    pid_t pid;
+    int output_fd;
+  };
+  explicit ChildProcess(Started started) : pid_(started.pid), output_(started.output_fd) {}
+  static Started start(const std::string& program, const std::vector<std::string>& words,
+                       int channel_fd);
+
+  pid_t pid_;
+  detail::Descriptor output_;
+  std::string written_;        ///< the last part of it
+  std::optional<int> status_;  ///< once it was reaped
+};
+
+/// "crashed (SIGSEGV, invalid memory access)": what a status of waitpid says.
+std::string describe_end(int status);
+
+}  // namespace feedrate

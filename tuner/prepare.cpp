@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prepare.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "axes.hpp"
+#include "device.hpp"
+#include "feedrate/core/limits.hpp"
+#include "feedrate/load/subset.hpp"
+#include "feedrate/measure/warm.hpp"
+
+namespace feedrate {
+namespace {
+
+PreparedWorkload find_or_make(const SweepOptions& options, const Preparation& preparation) {
+  WorkloadRequest request;
+  request.data = options.data;
+  request.labels = options.labels;
+  request.name = options.workload;
+  request.cost = options.cost == "latency" ? Cost::latency : Cost::cpu;
+  request.sample_cost_s =
+      parse_seconds("--sample-cost", options.sample_cost.empty() ? "100us" : options.sample_cost);
+  request.dct_scaling = options.dct_scaling;
+  request.accelerator = emulated_accelerator(options.device);
+  request.seed = options.seed;
+  request.threads = read_limits().cpus.usable;
+  request.say = preparation.say;
+  request.progress = preparation.progress;
+  request.stop = preparation.stop;
+  PreparedWorkload prepared = prepare_workload(request);
+  prepared.workload.max_skips = options.max_skips;
+  return prepared;
+}
+
+/// Brings the data to where the trials want it.
+void place_data(PreparedWorkload& prepared, const SweepOptions& options,
+                const Preparation& preparation) {
+  if (options.cache == "cold" && !prepared.workload.source->stored()) {
+    throw Error(Fault::usage, "--cache cold makes no sense here: these samples lie in memory.");
+  }
+  const std::uint64_t room = read_limits().memory.free_bytes / 2;
+  prepared.workload.memory_bytes = room;
+  prepared.info.cache = options.cache == "cold" ? CacheMode::cold : CacheMode::warm;
+  if (prepared.info.cache == CacheMode::warm) {
+    prepared.workload.source =
+        warmed(prepared.workload.source, {.bytes = room,
+                                          .seconds = 10,
+                                          .seed = options.seed,
+                                          .stop = preparation.stop,
+                                          .samples = preparation.cached_samples});
+  }
+  prepared.info.cached_samples = prepared.workload.source->size();
+  limit_variants(prepared.workload, prepared.info.cached_samples, options.seed);
+}
+
+}  // namespace
+
+PreparedWorkload prepare(const SweepOptions& options, const Preparation& preparation) {
+  PreparedWorkload prepared = find_or_make(options, preparation);
+  place_data(prepared, options, preparation);
+  return prepared;
+}
+
+}  // namespace feedrate

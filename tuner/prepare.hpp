@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Preparing what is tuned: the workload found or made, and its samples put where trials want them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <string>
+
+#include "options.hpp"
+#include "workloads.hpp"
+
+namespace feedrate {
+
+/// How a preparation goes.
+struct Preparation {
+  std::function<void(const std::string&)> say = [](const std::string&) {};
+  std::function<void(int done, int wanted)> progress = [](int, int) {};
+  const std::atomic<bool>* stop = nullptr;
+  /// Samples that the trials of this run use; 0: as many as there is room for.
+  std::size_t cached_samples = 0;
+};
+
+/// Throws as prepare_workload does, and Error(usage) where the samples can't be had cold.
+PreparedWorkload prepare(const SweepOptions& options, const Preparation& preparation);
+
+}  // namespace feedrate

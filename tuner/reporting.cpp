@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reporting.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+
+#include "constraints.hpp"
+#include "device.hpp"
+#include "feedrate/measure/cache_folder.hpp"
+#include "feedrate/report/card.hpp"
+#include "feedrate/report/json.hpp"
+#include "feedrate/report/screen.hpp"
+#include "feedrate/report/settings.hpp"
+#include "terminal.hpp"
+#include "version.hpp"
+
+namespace feedrate {
+namespace {
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+/// The storage that the samples will come from.
+std::string storage_path(const SweepOptions& options) {
+  if (!options.data.empty()) return options.data;
+  const std::string cache = cache_folder_path();
+  std::error_code ignored;
+  if (!cache.empty()) std::filesystem::create_directories(cache, ignored);
+  return !cache.empty() && access(cache.c_str(), W_OK) == 0 ? cache : ".";
+}
+
+std::vector<NextStep> next_steps(const Report& report) {
+  std::vector<NextStep> steps;
+  const WorkloadInfo& workload = report.workload;
+  if (workload.kind == "builtin") {
+    steps.push_back({"autotune --data DIR", "the same on your own files"});
+  }
+  if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
+    steps.push_back({report.tool.command_line + " --budget " + fixed(3 * report.budget_s, 0) + "s",
+                     "more rounds tell the finalists apart"});
+  }
+  if (workload.field == "image") {
+    steps.push_back({"python3 bench/peers/torch_loader.py --data " + workload.path,
+                     "measures num_workers for PyTorch's DataLoader on these files"});
+  }
+  return steps;
+}
+
+}  // namespace
+
+Report begin_report(const SweepOptions& options) {
+  Report report;
+  report.tool = {version, commit, options.command_line, now_utc(), options.seed, 0};
+  report.device = options.device;
+  report.accelerator = emulated_accelerator(options.device);
+  report.constraints = parse_constraints(options);
+  return report;
+}
+
+void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress) {
+  const std::string path = storage_path(options);
+  if (options.no_card) {
+    report.machine = read_machine(path);
+    return;
+  }
+  report.card = measure_card(path);
+  report.machine = report.card->machine;
+  std::string text = card_text(*report.card, columns(STDERR_FILENO));
+  text.pop_back();
+  progress.note(text);
+  if (!report.machine.gpus.list.empty()) {
+    progress.note("The GPU is not used: this version trains on the cpu.");
+  }
+  progress.note("");
+}
+
+void add_plan(Report& report, const TuneOptions& plan) {
+  report.space = plan.space;
+  report.allowed = plan.allowed;
+  report.objective = plan.objective;
+  report.budget_s = plan.budget_s;
+}
+
+void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s) {
+  report.outcome = outcome;
+  report.skips = measurer.skips();
+  report.tool.wall_s = wall_s;
+  report.settings = settings_for(outcome);
+  report.next = next_steps(report);
+}
+
+void print_result(const Report& report, const SweepOptions& options, const ReportFile& file) {
+  const bool json = options.json || file.is_standard_output();
+  const std::string text =
+      json
+          ? json_text(to_json(report))
+          : screen_text(report, {columns(STDOUT_FILENO), use_color(options.color, STDOUT_FILENO)}) +
+                "report: " + file.path() + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw Error(Fault::internal, "The result could not be written to standard output.");
+  }
+}
+
+}  // namespace feedrate

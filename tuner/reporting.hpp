@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The report as it comes to be: begun with the machine, kept up to date, printed at the end.
+#pragma once
+
+#include "feedrate/measure/measurer.hpp"
+#include "feedrate/report/report.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+
+namespace feedrate {
+
+/// A report of a run that begins now.
+Report begin_report(const SweepOptions& options);
+
+/// Puts the machine into the report, measured unless that was not wanted.
+void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress);
+
+/// Puts in what is searched.
+void add_plan(Report& report, const TuneOptions& plan);
+
+/// The parts of a report that depend on how the sweep stands.
+void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s);
+
+/// Prints the result to standard output. Throws Error(internal) where that fails.
+void print_result(const Report& report, const SweepOptions& options, const ReportFile& file);
+
+}  // namespace feedrate

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resume.hpp"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "feedrate/core/error.hpp"
+#include "output.hpp"
+#include "version.hpp"
+
+namespace feedrate {
+namespace {
+
+/// A link to a report has its journal beside what it points to.
+std::string find_journal(const std::string& named) {
+  std::error_code missing;
+  const std::filesystem::path real = std::filesystem::canonical(named, missing);
+  const std::string path = missing ? std::filesystem::absolute(named).string() : real.string();
+  return path.ends_with(".jsonl") ? path : journal_path_of(path);
+}
+
+SweepOptions options_of(const JournalHeader& header, const std::string& journal) {
+  CommandLine line = parse_command_line(header.arguments);
+  if (line.verb == Verb::sweep && line.sweep.resume.empty()) return std::move(line.sweep);
+  throw Error(Fault::usage,
+              "The journal '" + journal + "' holds a command line that is no run: start anew.");
+}
+
+void go_to(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::current_path(folder, error);
+  if (!error) return;
+  throw Error(Fault::usage, "The run began in the folder '" + folder +
+                                "', which can't be entered (" + error.message() +
+                                "): bring it back, or start anew.");
+}
+
+}  // namespace
+
+Resumption open_resumption(const SweepOptions& asked) {
+  Resumption resumption;
+  resumption.journal = find_journal(asked.resume);
+  resumption.recorded = read_recorded(resumption.journal);
+  const JournalHeader& header = resumption.recorded.header;
+  require_same(header, resumption.journal, version, read_machine("."));
+  go_to(header.folder);
+  SweepOptions& options = resumption.options;
+  options = options_of(header, resumption.journal);
+  const std::filesystem::path journal(resumption.journal);
+  options.output =
+      (journal.parent_path() / std::filesystem::path(header.report).filename()).string();
+  options.json = asked.json;
+  options.quiet = asked.quiet;
+  options.no_progress = asked.no_progress;
+  options.color = asked.color;
+  return resumption;
+}
+
+}  // namespace feedrate
