@@ -1,5 +1,5 @@
-// refused: feedrate: a step takes a batch, const feedrate::Batch&, and may take the config under
-// trial, const feedrate::Config&, after it SPDX-License-Identifier: Apache-2.0
+// refused: feedrate: a step takes a batch, const feedrate::Batch&
+// SPDX-License-Identifier: Apache-2.0
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/tune/in_program.hpp"
 
