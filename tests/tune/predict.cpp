@@ -13,7 +13,9 @@ using Catch::Approx;
 Demands demands() {
   Demands demands;
   demands.cores = 8;
-  demands.loader = LoadDemand{{100, 0, 0}, {}, 0.01, 0, 0};
+  demands.loader.emplace();
+  demands.loader->law = {100, 0, 0};
+  demands.loader->serial_s = 0.01;
   demands.steps.push_back({Precision::fp32, 1, {1e-3, 2e-3}, {}, 0, 0});
   return demands;
 }
