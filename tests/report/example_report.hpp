@@ -81,7 +81,8 @@ inline Report full_report() {
   outcome.probes = {
       {Part::loader, {.workers = 1, .prefetch = 4}, Variant::as_is, reference.rounds[0]}};
   outcome.demands.cores = 2;
-  outcome.demands.loader = LoadDemand{{900, 0.1, 0.01}, {{1, 900}, {2, 1700}}, 0.001, 0.001, 0.1};
+  outcome.demands.loader =
+      LoadDemand{{900, 0.1, 0.01}, {}, {{1, 900}, {2, 1700}}, 0.001, 0.001, 0.1};
   outcome.demands.steps = {{Precision::fp32, 1, {1e-3, 1e-4}, {{32, 0.0042}}, 1e-4, 0.01}};
   outcome.demands.copy_pinned = 88'000;
   outcome.what_if = {{"decoded",
