@@ -38,11 +38,10 @@ inline std::optional<double> quota_v2(const std::string& folder) {
   const auto text = read_text(folder + "/cpu.max");
   if (!text) return std::nullopt;
   const auto parts = split(trimmed(*text), ' ');
-  const auto quota = parts.empty() ? std::nullopt : parse_count(parts[0]);
-  const auto period =
-      parts.size() < 2 ? std::optional<std::uint64_t>(100000) : parse_count(parts[1]);
-  if (!quota || !period || *quota == 0 || *period == 0) return std::nullopt;
-  return static_cast<double>(*quota) / static_cast<double>(*period);
+  const std::uint64_t quota = parts.empty() ? 0 : parse_count(parts[0]).value_or(0);
+  const std::uint64_t period = parts.size() < 2 ? 100000 : parse_count(parts[1]).value_or(0);
+  if (quota == 0 || period == 0) return std::nullopt;
+  return static_cast<double>(quota) / static_cast<double>(period);
 }
 
 /// A quota of -1 is no limit. Source: the kernel's scheduler/sched-bwc.rst.
