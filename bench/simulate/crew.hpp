@@ -24,17 +24,19 @@ struct RunPlan {
   int measured = 0;  ///< batches that do
 };
 
-/// Runs are fine enough that the workers can share a batch, and coarse enough to be quick.
+/// Runs are fine enough that the workers can share a batch, and coarse enough to be quick. So many
+/// batches count that it hardly matters how full the ring is at their end: the rate is that of the
+/// steady state.
 inline RunPlan plan_of(const Machine& machine, const Config& config, bool loads) noexcept {
-  constexpr int runs = 800;
+  constexpr int runs = 3200;
   RunPlan plan;
   plan.workers = loads ? config.workers : 0;
   plan.slots = config.workers > 0 ? config.prefetch + 1 : 1;
   const int length = std::clamp(machine.loading.run_length, 1, std::max(config.batch / 8, 1));
   const int most = std::max(16, 2 * plan.workers);
   plan.runs_per_batch = std::min((config.batch + length - 1) / length, most);
-  plan.warm_up = plan.slots + 6;
-  plan.measured = std::clamp(runs / plan.runs_per_batch, 2 * plan.slots + 16, 120);
+  plan.warm_up = 3 * plan.slots + 8;
+  plan.measured = std::clamp(runs / plan.runs_per_batch, 8 * plan.slots + 64, 480);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdio>
 #include <fstream>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,17 +14,23 @@
 namespace feedrate::simulate {
 namespace {
 
+const std::vector<std::string> searches = {"model",   "grid", "random",
+                                           "halving", "tpe",  "plain_random"};
+
 void add_flags(CLI::App& app, Options& options) {
   app.add_option("--machines", options.machines, "How many")->check(CLI::PositiveNumber);
   app.add_option("--seed", options.seed, "Of the first machine; the others count on");
-  app.add_option("--search", options.search, "model, grid, random, halving, tpe or plain_random");
+  app.add_option("--search", options.search, "Who searches")->check(CLI::IsMember(searches));
   app.add_option("--rounds", options.rounds, "At most so many; 0: the budget decides");
   app.add_option("--budget", options.budget_s, "Virtual seconds");
-  app.add_option("--tiers", options.tiers,
-                 "training: the whole space; all: each tier judged apart");
+  app.add_option("--tiers", options.tiers, "training: the whole space; all: each tier judged apart")
+      ->check(CLI::IsMember({"training", "all"}));
   app.add_option("--rivals", options.rivals, "Also these, at each of the ladder's rounds")
-      ->delimiter(',');
-  app.add_option("--ladder", options.ladder, "Rounds that rivals are given")->delimiter(',');
+      ->delimiter(',')
+      ->check(CLI::IsMember(searches));
+  app.add_option("--ladder", options.ladder, "Rounds that rivals are given")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
   app.add_option("--least", options.size.least, "Configs in the smallest space")
       ->check(CLI::Range(1, 2000));
   app.add_option("--most", options.size.most, "Configs in the largest space")
@@ -68,13 +75,19 @@ std::vector<std::vector<Record>> compete(const Options& options,
   };
   const unsigned wanted = options.threads > 0 ? static_cast<unsigned>(options.threads)
                                               : std::thread::hardware_concurrency();
-  std::vector<std::jthread> threads;
-  for (unsigned t = 1; t < wanted; ++t) threads.emplace_back(work);
-  work();
-  return threads.clear(), records;
+  std::vector<std::future<void>> threads;  // whose errors are thrown by get()
+  for (unsigned t = 0; t < wanted; ++t) threads.push_back(std::async(std::launch::async, work));
+  for (auto& thread : threads) thread.get();
+  return records;
+}
+
+void refuse_nonsense(const Options& options) {
+  if (options.size.least <= options.size.most) return;
+  throw Error(Fault::usage, "--least is above --most: no space has such a size.");
 }
 
 void run(const Options& options) {
+  refuse_nonsense(options);
   const double begin_s = SteadyClock{}.now_s();
   const auto records = compete(options, contenders_of(options));
   const Json json = report(options, records, SteadyClock{}.now_s() - begin_s);

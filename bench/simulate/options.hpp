@@ -10,7 +10,7 @@
 #include "noise.hpp"
 
 namespace feedrate::simulate {
-/// By default what the committed figures are made with.
+/// The commands in results/README.md say with which the committed figures were made.
 struct Options {
   int machines = 1000;
   std::uint64_t seed = 1;

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <iterator>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "feedrate/report/trial_json.hpp"
 #include "options.hpp"
 #include "summary.hpp"
 
@@ -92,19 +92,6 @@ inline Json duels(const Options& options, const std::vector<std::vector<Record>>
   return json;
 }
 
-inline Json json_of(const Config& config) {
-  Json json = Json::object();
-  for_each_axis([&](const auto& axis) {
-    const auto value = config.*axis.field;
-    if constexpr (std::is_same_v<std::decay_t<decltype(value)>, Precision>) {
-      json[std::string(axis.name)] = name_of(value);
-    } else {
-      json[std::string(axis.name)] = value;
-    }
-  });
-  return json;
-}
-
 inline Json row_of(const Record& record) {
   const double regret = *final_regret(record);
   return {{"seed", record.seed},
@@ -114,8 +101,8 @@ inline Json row_of(const Record& record) {
           {"tied_share", record.tied_share},
           {"regret", std::isfinite(regret) ? Json(regret) : Json(nullptr)},
           {"rounds", record.rounds},
-          {"choice", json_of(record.choice)},
-          {"best", json_of(record.best)},
+          {"choice", to_json(record.choice)},
+          {"best", to_json(record.best)},
           {"virtual_s", record.virtual_s},
           {"wrong_verdicts", record.verdicts.said - record.verdicts.right},
           {"error", record.error}};

@@ -62,8 +62,9 @@ class Truth {
 
  private:
   using Bounded = std::pair<double, Config>;
-  /// A bound is of the steady state; a finite simulation can end a little above it.
-  static constexpr double margin = 1.05;
+  /// A bound is of the steady state; a finite simulation can end a little above it: by 8.5 % at
+  /// most among the 99,000 configs of seeds 1 to 400.
+  static constexpr double margin = 1.12;
 
   void add(const Config& config) {
     ordered_.emplace_back(bound_of(problem_.machine, config), config);
