@@ -6,6 +6,8 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -84,6 +86,23 @@ TEST_CASE("uniform values fill the interval from 0 to 1 without reaching 1") {
   CHECK(high > 0.999f);
   CHECK(sum / draws > 0.495);
   CHECK(sum / draws < 0.505);
+}
+
+TEST_CASE("shuffle keeps every element and gives each order about as often") {
+  // Bug: an element lost, or an order that never comes.
+  std::map<std::vector<int>, int> seen;
+  for (std::uint64_t sample = 0; sample < 6'000; ++sample) {
+    Random random(1, 0, sample);
+    std::vector<int> list = {1, 2, 3};
+    shuffle(list, random);
+    ++seen[list];
+  }
+  REQUIRE(seen.size() == 6);
+  for (const auto& [order, count] : seen) {
+    CHECK(std::accumulate(order.begin(), order.end(), 0) == 6);
+    CHECK(count > 850);
+    CHECK(count < 1'150);
+  }
 }
 
 TEST_CASE("below(n) reaches every number under n about equally often, and no other") {

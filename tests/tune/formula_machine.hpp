@@ -33,6 +33,7 @@ class FormulaMachine final : public Measurer {
     round.wait_s = std::max(0.0, round.duration_s - round.step_s);
     round.cpu_s = static_cast<double>(round.samples) * cpu_s;
     round.block = block;
+    if (!blind || !blind(request)) round.energy_j = watts * round.duration_s;
     now_s_ += round.duration_s;
     return round;
   }
@@ -52,6 +53,8 @@ class FormulaMachine final : public Measurer {
   std::vector<Request> asked;
   std::function<void(const Request&)> refuse;  ///< throws for what fails
   std::function<double()> noise;               ///< factor of one round
+  std::function<bool(const Request&)> blind;   ///< whether the meter misses a round
+  double watts = 0;                            ///< of the device
   double cpu_s = 0;                            ///< core-seconds per sample
   int block = 0;
 

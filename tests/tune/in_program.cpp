@@ -32,6 +32,13 @@ ProgramOptions quick() {
   return {.space = small, .budget_s = 1, .may_train = true};
 }
 
+/// Long enough to tell apart what there is, one config against a far slower one.
+ProgramOptions lasting() {
+  ProgramOptions options = quick();
+  options.budget_s = 4;
+  return options;
+}
+
 /// Takes 200 us for each batch, and counts them.
 struct Counting {
   int batches = 0;
@@ -130,7 +137,7 @@ TEST_CASE("What was remembered is returned without one step, on the same data al
   // Bug: a second start that measures again, or other data that get the old answer.
   const test::PlantedTree tree;
   Counting step;
-  ProgramOptions options = quick();
+  ProgramOptions options = lasting();
   options.remember = tree.root() + "/choice";
   const Tuned first = tune(waiting_data(), step, options);
   CHECK_FALSE(first.remembered);
@@ -152,7 +159,7 @@ TEST_CASE("A damaged file is measured again and replaced", "[program]") {
   test::PlantedTree tree;
   tree.plant("/choice", "workers=99 check=0\n");
   Counting step;
-  ProgramOptions options = quick();
+  ProgramOptions options = lasting();
   options.remember = tree.root() + "/choice";
   CHECK_FALSE(tune(waiting_data(), step, options).remembered);
   CHECK(step.batches > 0);
@@ -198,6 +205,39 @@ TEST_CASE("Axes that a step of a batch alone can't follow are refused", "[progra
   CHECK(step.batches == 0);
 }
 
+TEST_CASE("Configs that no loader or step could run are refused before one is", "[program]") {
+  // Bug: a division by a batch of 0, or a reference larger than the data, recommended.
+  Counting step;
+  const auto refused = [&](const Config& reference, const std::string& why) {
+    ProgramOptions options = quick();
+    options.reference = reference;
+    CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                         MessageMatches(ContainsSubstring(why)));
+  };
+  refused({.batch = 0}, "A batch of 0 can't be tried");
+  refused({.batch = 4'000}, "the dataset has 2000 samples");
+  refused({.workers = -1, .batch = 4}, "can't be negative");
+  refused({.step_threads = 0, .batch = 4}, "count from 1");
+  ProgramOptions options = quick();
+  options.space->workers = {-1, 2};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("can't be negative")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("What was left unresolved is not remembered, and it says so", "[program]") {
+  // Bug: the guess of a twentieth of a second, returned for ever.
+  const test::PlantedTree tree;
+  Counting step;
+  ProgramOptions options = quick();
+  options.remember = tree.root() + "/choice";
+  options.budget_s = 0.05;
+  const Tuned tuned = tune(waiting_data(), step, options);
+  REQUIRE(tuned.standing == Standing::unresolved);
+  CHECK_THAT(tuned.not_kept, ContainsSubstring("nothing is remembered"));
+  CHECK_FALSE(read_text(options.remember));
+}
+
 TEST_CASE("Objectives that can't be measured in a program are refused", "[program]") {
   // Bug: a maximum of something that is 0 everywhere.
   Counting step;
@@ -212,8 +252,9 @@ TEST_CASE("Objectives that can't be measured in a program are refused", "[progra
 TEST_CASE("A step that takes the config is told what is tried", "[program]") {
   // Bug: a step of two precisions that only ever sees the first.
   std::set<Precision> seen;
-  ProgramOptions options = quick();
+  ProgramOptions options = lasting();
   options.space->workers = {4};
+  options.reference = Config{.workers = 4, .prefetch = 2, .batch = 4};
   options.space->precision = {Precision::fp32, Precision::bf16};
   options.allowed = {Tier::safe, Tier::numerics};
   const auto step = [&](const Batch&, const Config& config) {

@@ -2,6 +2,9 @@
 // Tests of tune/remember.hpp and tune/choice_key.hpp.
 #include "feedrate/tune/remember.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -100,6 +103,11 @@ TEST_CASE("A place that can't hold a file is refused in one sentence", "[remembe
                        MessageMatches(ContainsSubstring("No such file or directory")));
   CHECK_THROWS_MATCHES(ChoiceFile(tree.root()).require_usable(), Error,
                        MessageMatches(ContainsSubstring("it is no file")));
+  const std::string pipe = tree.root() + "/pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // to open it would wait for ever
+  CHECK_THROWS_MATCHES(ChoiceFile(pipe).find({}), Error,
+                       MessageMatches(ContainsSubstring("it is no file")));
+  REQUIRE(::unlink(pipe.c_str()) == 0);
   ChoiceFile(tree.root() + "/new").require_usable();
   CHECK(std::filesystem::is_empty(tree.root()));
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <stdexcept>
 
 #include "feedrate/tune/tuner.hpp"
@@ -139,14 +140,151 @@ TEST_CASE("Noise without differences ends in keeping what there is", "[search]")
   CHECK(changed <= 2);
 }
 
-TEST_CASE("A limit of rounds is kept", "[search]") {
+TEST_CASE("A limit of rounds is kept by all that comes before the ceilings", "[search]") {
   // Bug: a limit that only the calibration knows of.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
   FormulaMachine machine = four_cores();
   Random random(3, 0, 0);
   machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
   TuneOptions options = wide();
+  options.search = search;
   options.max_rounds = 60;
-  CHECK(tune(machine, options).rounds <= 90);
+  int before_ceilings = 0;
+  options.observe = [&](const Progress& progress) {
+    before_ceilings += progress.round && progress.phase != "ceilings" && progress.phase != "verify";
+  };
+  tune(machine, options);
+  CHECK(before_ceilings <= options.max_rounds);
+}
+
+TEST_CASE("Every search ends when all fails, and says why", "[search]") {
+  // Bug: a pass over nothing, again and again, deaf to a stop.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request&) { throw std::runtime_error("no such thing"); };
+  TuneOptions options = wide();
+  options.search = search;
+  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("no such thing"));
+}
+
+TEST_CASE("Every search knows the fastest step of the space", "[search]") {
+  // Bug: utilization against the best of what was met by chance.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.search = search;
+  const double best = 256 / (0.02 + 256 * 0.6e-3);
+  CHECK(tune(machine, options).best_device.samples_per_s == Approx(best));
+}
+
+TEST_CASE("What fails in its verification is not recommended", "[search]") {
+  // Bug: the failed config stays, called tied.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  bool verifying = false;
+  options.observe = [&](const Progress& progress) { verifying = progress.phase == "verify"; };
+  machine.refuse = [&](const Request& request) {
+    if (verifying && request.config.workers > 4) throw std::runtime_error("crashed");
+    if (verifying && request.config.batch > 64) throw std::runtime_error("crashed");
+  };
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.recommended().status == TrialStatus::measured);
+  const auto failed = std::count_if(outcome.trials.begin(), outcome.trials.end(), [](auto& trial) {
+    return trial.status == TrialStatus::failed;
+  });
+  CHECK(failed > 0);
+}
+
+TEST_CASE("A reference that does not fit into memory is neither run nor recommended", "[search]") {
+  // Bug: the limit of memory broken by the one config that is always run.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.reference = {.workers = 4, .prefetch = 2, .batch = 256};
+  options.max_memory_bytes = std::uint64_t{64} << 20;
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.recommended().status == TrialStatus::measured);
+  for (const Request& request : machine.asked) CHECK(request.config.batch <= 64);
+  options.allowed = {Tier::safe};  // which leaves its batch alone
+  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("fits"));
+}
+
+TEST_CASE("A config of which a round takes too long is predicted alone", "[search]") {
+  // Bug: half of the budget in one round. The step of 512 takes 10 s, a round of it 40.
+  FormulaMachine machine([](const Config& c) { return 250.0 * std::clamp(c.workers, 1, 4); },
+                         [](const Config& c) { return c.batch / (0.03 + c.batch / 51.2); });
+  TuneOptions options = wide();
+  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {1, 2}, .batch = {8, 32, 512}};
+  options.budget_s = 60;
+  const Outcome outcome = tune(machine, options);
+  CHECK(machine.now_s() < 90);
+  for (const Trial& trial : outcome.trials) {
+    if (trial.config.batch < 512) continue;
+    CHECK(trial.status == TrialStatus::predicted);
+    CHECK(trial.reason == "a round of it would take too long");
+    CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.05));
+  }
+}
+
+TEST_CASE("A round without its energy is no score", "[search]") {
+  // Bug: no joule at all, which is infinitely many samples per joule.
+  FormulaMachine machine = four_cores();
+  machine.watts = 50;
+  int coupled = 0;
+  machine.blind = [&](const Request& request) {
+    return request.part == Part::coupled && ++coupled == 7;
+  };
+  TuneOptions options = wide();
+  options.objective = Objective::samples_per_joule;
+  const Outcome outcome = tune(machine, options);
+  double best = 0;
+  for (const Config& config : configs_of(options.space))
+    best = std::max(best, machine.coupled(config));
+  CHECK(machine.coupled(outcome.recommended().config) > 0.98 * best);
+  for (const Trial& trial : outcome.trials) {
+    for (const Round& round : trial.rounds) CHECK(round.energy_j > 0);
+  }
+}
+
+TEST_CASE("More workers are not tried with what can't be run", "[search]") {
+  // Bug: configs that calibration gave up come back with the workers that are added.
+  FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
+                         [](const Config&) { return 900.0; });
+  machine.refuse = [](const Request& request) {
+    if (request.config.batch >= 128) throw std::runtime_error("too large");
+  };
+  TuneOptions options = wide();
+  options.space.workers_may_grow = true;
+  tune(machine, options);
+  for (const Request& request : machine.asked) {
+    CHECK((request.part != Part::coupled || request.config.batch < 128));
+  }
+}
+
+TEST_CASE("What may not change is no trial, and the tiers come in order", "[search]") {
+  // Bug: configs of a forbidden tier reported as "the budget ended first".
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.reference = {.workers = 0, .prefetch = 2, .batch = 32};
+  options.allowed = {Tier::safe};
+  for (const Trial& trial : tune(machine, options).trials) CHECK(trial.config.batch == 32);
+  options.allowed = {Tier::training, Tier::safe};
+  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("narrowest first"));
+}
+
+TEST_CASE("A pair is told once, whichever of the two comes first", "[search]") {
+  // Bug: the same two rounds counted as two findings.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.objective = Objective::busy;
+  const Outcome outcome = tune(machine, options);
+  REQUIRE_FALSE(outcome.pairs.empty());
+  for (const Pair& one : outcome.pairs) {
+    const auto same =
+        std::count_if(outcome.pairs.begin(), outcome.pairs.end(), [&](const Pair& other) {
+          return std::minmax(one.a, one.b) == std::minmax(other.a, other.b);
+        });
+    CHECK(same == 1);
+  }
 }
 
 }  // namespace

@@ -45,6 +45,23 @@ TEST_CASE("A tier holds the changes of its own axes and of narrower tiers", "[sp
   CHECK(within_tier(from, batch, Tier::training));
 }
 
+TEST_CASE("Neighbours are one step apart, and a batch takes its accumulation with it", "[space]") {
+  // Bug: with an effective batch no two batches are neighbours, since both axes change.
+  const Config config{.workers = 2, .prefetch = 2, .batch = 32, .accumulate = 4};
+  Config other = config;
+  CHECK_FALSE(are_neighbours(config, other));
+  other.batch = 64;
+  other.accumulate = 1;
+  CHECK_FALSE(are_neighbours(config, other));
+  other.accumulate = 2;
+  CHECK(are_neighbours(config, other));
+  other.workers = 4;
+  CHECK_FALSE(are_neighbours(config, other));
+  other = config;
+  other.prefetch = 8;
+  CHECK_FALSE(are_neighbours(config, other));
+}
+
 TEST_CASE("Cheaper means fewer workers, then less memory, then a wider precision", "[space]") {
   // Bug: a tie that is broken towards the config that takes more.
   CHECK(cheaper({.workers = 1, .batch = 64}, {.workers = 2, .batch = 32}));

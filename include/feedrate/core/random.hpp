@@ -3,7 +3,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace feedrate {
 
@@ -59,5 +62,14 @@ class Random {
   std::array<std::uint32_t, 4> block_{};
   std::size_t used_ = 4;
 };
+
+/// Puts a list into random order, each order as likely as any other. Source: Fisher and Yates,
+/// as algorithm P in D. E. Knuth, "The Art of Computer Programming", volume 2, 3.4.2.
+template <class T>
+void shuffle(std::vector<T>& list, Random& random) {
+  for (std::size_t n = list.size(); n > 1; --n) {
+    std::swap(list[n - 1], list[random.below(static_cast<std::uint32_t>(n))]);
+  }
+}
 
 }  // namespace feedrate

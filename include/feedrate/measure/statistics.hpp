@@ -45,6 +45,16 @@ inline double median(std::span<const double> values) {
   return sorted.size() % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
+/// Mean of what a normal variable exceeds zero by, counting nothing where it does not.
+/// Source: D. R. Jones, M. Schonlau, W. J. Welch, "Efficient Global Optimization of Expensive
+/// Black-Box Functions", 1998, equation 15.
+inline double expected_excess(double mean, double deviation) noexcept {
+  if (deviation <= 0) return std::max(0.0, mean);
+  const double u = mean / deviation;
+  const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
+  return deviation * (u * std::erfc(-u / std::numbers::sqrt2) / 2 + density);
+}
+
 /// The value that a standard normal exceeds with probability `upper`, 0 < upper < 1.
 /// Source: bisection of erfc; exact to about 1e-12.
 inline double normal_quantile(double upper) noexcept {
@@ -100,6 +110,31 @@ inline Interval mean_interval(std::span<const double> values, double alpha) noex
   const auto n = static_cast<double>(values.size());
   const double half = student_quantile(n - 1, alpha) * standard_deviation(values) / std::sqrt(n);
   return {center, center - half, center + half};
+}
+
+/// The level at which an interval of "the best of `count`, less another" covers with `confidence`
+/// where all of them are equal: the best looks better than it is, by its luck. Never above
+/// 1 - confidence. Source: the integral of R. E. Bechhofer, "A Single-Sample Multiple Decision
+/// Procedure for Ranking Means of Normal Populations with Known Variances", 1954, without the
+/// draws in which the other is the best itself.
+inline double alpha_beside_best(int count, double confidence = 0.95) noexcept {
+  if (count < 3) return 1 - confidence;
+  const auto covered = [&](double width) {  // the chance, in deviations of one
+    constexpr double step = 0.02;
+    double sum = 0;
+    for (double x = -7; x < 7; x += step) {
+      const double below = std::erfc(-(x + width) / std::numbers::sqrt2) / 2;
+      sum += step * std::exp(-x * x / 2) * std::pow(below, count - 1);
+    }
+    const double all = sum / std::sqrt(2 * std::numbers::pi);
+    return (all * count - 1) / (count - 1);
+  };
+  double low = 0, high = 10;
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (covered(middle) < confidence ? low : high) = middle;
+  }
+  return std::erfc(low / 2);  // two tails; a difference deviates by the root of two
 }
 
 /// Geometric mean of positive values with its interval.

@@ -15,31 +15,38 @@
 
 namespace feedrate {
 
-/// Measures what each part costs, in up to a third of the budget.
+/// Measures what each part costs, until `share` of the budget is used.
 class Calibration {
  public:
-  explicit Calibration(Sweep& sweep) : sweep_(sweep) {}
+  Calibration(Sweep& sweep, double share) : sweep_(sweep), share_(share) {}
 
   void run() {
-    demands().cores = sweep_.options().cores;
-    const auto kinds = kinds_of_steps();
-    measure_step(kinds.front().first, kinds.front().second);
-    LoaderCalibration(sweep_).run();
+    const std::vector<Kind> kinds = kinds_of_steps();
+    measure_step(kinds.front());
+    LoaderCalibration(sweep_, share_).run();
     measure_copies();
-    for (std::size_t k = 1; k < kinds.size(); ++k) measure_step(kinds[k].first, kinds[k].second);
+    for (std::size_t k = 1; k < kinds.size(); ++k) measure_step(kinds[k]);
+  }
+
+  /// The steps alone, of every kind.
+  void measure_steps() {
+    for (const Kind& kind : kinds_of_steps()) measure_step(kind);
   }
 
  private:
+  /// Steps of one kind differ by their batch alone.
+  using Kind = std::pair<Precision, int>;  ///< precision, step threads
+
   Demands& demands() { return sweep_.outcome().demands; }
-  bool out_of_time() { return sweep_.stopped() || sweep_.is_past(calibrate_share); }
+  bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
 
   /// The reference's first: it is the one that everything else is compared with.
-  std::vector<std::pair<Precision, int>> kinds_of_steps() const {
+  std::vector<Kind> kinds_of_steps() const {
     const Config& reference = sweep_.reference();
-    std::vector<std::pair<Precision, int>> kinds = {{reference.precision, reference.step_threads}};
+    std::vector<Kind> kinds = {{reference.precision, reference.step_threads}};
     for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
       const Config& config = sweep_.trial(t).config;
-      const std::pair kind{config.precision, config.step_threads};
+      const Kind kind{config.precision, config.step_threads};
       const bool known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
       if (sweep_.is_open(t) && !known) kinds.push_back(kind);
     }
@@ -48,10 +55,11 @@ class Calibration {
 
   /// One kind of step with its smallest batch, with the largest that works and fits the time, and
   /// with one between them: between them lies the knee, where there is one.
-  void measure_step(Precision precision, int threads) {
+  void measure_step(const Kind& kind) {
+    const auto [precision, threads] = kind;
+    Config config{.step_threads = threads, .precision = precision};
     if (out_of_time()) return;
     const std::set<int> batches = open_values(sweep_, &Config::batch);
-    Config config{.step_threads = threads, .precision = precision};
     StepDemand step{precision, threads, {}, {}, 0, 0};
     for (auto batch = batches.begin(); batch != batches.end(); ++batch) {
       if (probe_step(step, config, *batch)) break;
@@ -66,7 +74,7 @@ class Calibration {
       give_up(config, *batch, *batches.rbegin());
     }
     if (!is_slow(step)) measure_middle(step, config, batches);
-    step.time = fit_step(step.seconds);
+    step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
     demands().steps.push_back(std::move(step));
   }
 
@@ -77,16 +85,32 @@ class Calibration {
     probe_step(step, config, *above);
   }
 
-  /// A kind of step that is less than half as fast as another one with as many samples is not worth
-  /// more probes.
+  /// With so many threads the step is less than half as fast as with other numbers of them: that is
+  /// not worth more probes. Of another precision a small batch says little of a large one, where
+  /// its faster products count and not what it costs more to launch.
   bool is_slow(const StepDemand& step) {
     const auto& [batch, seconds] = *step.seconds.begin();
     const std::vector<StepDemand>& others = demands().steps;
     return std::any_of(others.begin(), others.end(),
                        [&, batch = batch, seconds = seconds](const StepDemand& other) {
                          const auto same = other.seconds.find(batch);
-                         return same != other.seconds.end() && 2 * same->second < seconds;
+                         return other.precision == step.precision && same != other.seconds.end() &&
+                                2 * same->second < seconds;
                        });
+  }
+
+  /// A kind of step that was seen with one batch is taken to follow the batch as another kind does.
+  StepTime law_of_another(const StepDemand& step) {
+    const auto& [batch, seconds] = *step.seconds.begin();
+    const StepDemand* like = nullptr;
+    for (const StepDemand& other : demands().steps) {
+      const bool better =
+          !like || (like->precision != step.precision && other.precision == step.precision);
+      if (other.seconds.size() > 1 && better) like = &other;
+    }
+    if (!like) return fit_step(step.seconds);
+    const double slower = seconds / like->time(batch);
+    return {slower * like->time.alpha_s, slower * like->time.beta_s};
   }
 
   bool probe_step(StepDemand& step, Config config, int batch) {
@@ -138,6 +162,7 @@ class Calibration {
   }
 
   Sweep& sweep_;
+  double share_;
 };
 
 }  // namespace feedrate

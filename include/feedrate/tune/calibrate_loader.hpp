@@ -15,9 +15,6 @@
 
 namespace feedrate {
 
-/// Share of the budget that calibration may use.
-inline constexpr double calibrate_share = 0.33;
-
 /// The values of an axis among the trials that may be run.
 template <class Value>
 std::set<Value> open_values(const Sweep& sweep, Value Config::*axis) {
@@ -31,7 +28,7 @@ std::set<Value> open_values(const Sweep& sweep, Value Config::*axis) {
 /// Probes the loader alone and leaves its demand with the sweep.
 class LoaderCalibration {
  public:
-  explicit LoaderCalibration(Sweep& sweep) : sweep_(sweep) {}
+  LoaderCalibration(Sweep& sweep, double share) : sweep_(sweep), share_(share) {}
 
   /// The loader with one worker, with half and all of the cores' number, and with the most; and
   /// with more, where that may be and still gains.
@@ -57,7 +54,7 @@ class LoaderCalibration {
 
  private:
   Demands& demands() { return sweep_.outcome().demands; }
-  bool out_of_time() { return sweep_.stopped() || sweep_.is_past(calibrate_share); }
+  bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
 
   int near_cores(const std::set<int>& workers, double share) const {
     const auto wanted = static_cast<int>(std::lround(share * sweep_.options().cores));
@@ -141,7 +138,7 @@ class LoaderCalibration {
     std::vector<Config> more;
     const int most = *open_values(sweep_, &Config::workers).rbegin();
     for (const Trial& trial : sweep_.outcome().trials) {
-      if (trial.config.workers != most) continue;
+      if (trial.config.workers != most || trial.status == TrialStatus::failed) continue;
       more.push_back(trial.config);
       more.back().workers = workers;
     }
@@ -149,6 +146,7 @@ class LoaderCalibration {
   }
 
   Sweep& sweep_;
+  double share_;
 };
 
 }  // namespace feedrate

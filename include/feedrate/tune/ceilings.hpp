@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "feedrate/tune/calibrate.hpp"
 #include "feedrate/tune/sweep.hpp"
 
 namespace feedrate {
@@ -27,7 +28,8 @@ struct PartSum {
   double cpu_per_sample() const noexcept { return samples > 0 ? cpu_s / samples : 0; }
 };
 
-/// Runs the parts of a config in turn, so often; forth and back, so that a steady drift cancels.
+/// Runs the parts of a config in turn, so often, and once even where the share is used up; forth
+/// and back, so that a steady drift cancels. All zero where one failed.
 inline std::array<PartSum, 4> measure_in_turn(Sweep& sweep, const Config& config, int turns,
                                               double share) {
   std::array<PartSum, 4> sums;
@@ -51,7 +53,10 @@ inline void measure_ceilings(Sweep& sweep, std::size_t index, double share) {
   const Config config = sweep.trial(index).config;
   const auto sums = measure_in_turn(sweep, config, turns, share);
   const auto& [coupled, loader, copy, device] = sums;
-  if (coupled.seconds == 0) return;
+  if (coupled.seconds == 0) {
+    sweep.trial(index).reason = "its ceilings were not measured: " + sweep.failure();
+    return;
+  }
   Ceilings ceilings{.loader = loader.rate(), .device = device.rate(), .coupled = coupled.rate()};
   if (copy.seconds > 0) ceilings.copy = copy.rate();
   const double cpu_s = loader.cpu_per_sample() + device.cpu_per_sample();
@@ -63,7 +68,8 @@ inline void measure_ceilings(Sweep& sweep, std::size_t index, double share) {
 
 /// The fastest step of all that were probed, measured once more: the luck by which it won is left
 /// out.
-inline void measure_best_device(Sweep& sweep) {
+inline void measure_best_device(Sweep& sweep, double share) {
+  if (sweep.outcome().demands.steps.empty()) Calibration(sweep, share).measure_steps();
   const Probe* best = nullptr;
   for (const Probe& probe : sweep.outcome().probes) {
     if (probe.part != Part::device) continue;
@@ -99,7 +105,7 @@ inline void look_closer(Sweep& sweep, double share) {
       trials.push_back(choice.trial);
     }
   }
-  if (!sweep.stopped()) detail::measure_best_device(sweep);
+  if (!sweep.stopped()) detail::measure_best_device(sweep, share);
   for (const std::size_t trial : trials) {
     if (!sweep.stopped() && !sweep.trial(trial).rounds.empty())
       detail::look_at(sweep, trial, share);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -58,12 +57,24 @@ class Exploration {
       if (!sweep_.is_open(t)) continue;
       const Config& config = sweep_.trial(t).config;
       const auto prediction = predict(sweep_.outcome().demands, config);
-      if (!prediction) continue;
+      if (!prediction || takes_too_long(t, *prediction)) continue;
       list.push_back(Candidate::of(config, *prediction, log_score(config, *prediction),
                                    sweep_.options().cores));
       trials_.push_back(t);
     }
     return list;
+  }
+
+  /// A round takes a first batch and the least of a round. What takes too long is predicted alone.
+  bool takes_too_long(std::size_t trial, const Prediction& prediction) {
+    const Config& config = sweep_.trial(trial).config;
+    const double round_s =
+        config.batch * (1 + sweep_.round_options().min_batches) / prediction.samples_per_s;
+    if (trial == sweep_.outcome().reference || round_s <= sweep_.longest_round_s()) return false;
+    sweep_.trial(trial).predicted_samples_per_s = prediction.samples_per_s;
+    sweep_.trial(trial).status = TrialStatus::predicted;
+    sweep_.trial(trial).reason = "a round of it would take too long";
+    return true;
   }
 
   double log_score(const Config& config, const Prediction& prediction) const {
@@ -98,7 +109,7 @@ class Exploration {
     const std::size_t reference = sweep_.outcome().reference;
     const auto found = std::find(trials_.begin(), trials_.end(), reference);
     if (found != trials_.end()) return try_one(static_cast<std::size_t>(found - trials_.begin()));
-    sweep_.run(reference, "explore");
+    if (sweep_.is_open(reference)) sweep_.run(reference, "explore");
   }
 
   void try_one(std::size_t i) {
@@ -198,15 +209,10 @@ class Exploration {
   }
 
   /// Mean of what a candidate may be better than the leader by, beyond the finest difference.
-  /// Source: D. R. Jones, M. Schonlau, W. J. Welch, "Efficient Global Optimization of Expensive
-  /// Black-Box Functions", 1998, equation 15.
   double expected_improvement(std::size_t i, std::size_t leader) const {
     if (i == leader) return 0;
-    const double deviation = surrogate_.deviation(i);
-    const double u = (value(i) - value(leader) - finest_difference) / deviation;
-    const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
-    const double below = std::erfc(-u / std::numbers::sqrt2) / 2;
-    return deviation * (u * below + density);
+    const double ahead = value(i) - value(leader) - finest_difference;
+    return expected_excess(ahead, surrogate_.deviation(i));
   }
 
   /// Leaves what was learnt with the sweep: beliefs of the measured, predictions of the others.

@@ -15,7 +15,7 @@ inline constexpr double finest_difference = 0.01;
 
 namespace detail {
 
-/// The measured trials of a tier, best first; among equals the cheaper first.
+/// The measured trials of a tier, best first.
 inline std::vector<std::size_t> scored(const Sweep& sweep, Tier tier) {
   std::vector<std::size_t> trials;
   for (std::size_t t = 0; t < sweep.outcome().trials.size(); ++t) {
@@ -55,9 +55,10 @@ inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
 
 }  // namespace detail
 
-/// Trials, each once: the reference, and those of each tier that may change.
+/// Trials, each once: the reference, where it runs, and those of each tier that may change.
 inline std::vector<std::size_t> finalists(const Sweep& sweep) {
-  std::vector<std::size_t> all = {sweep.outcome().reference};
+  std::vector<std::size_t> all;
+  if (sweep.is_open(sweep.outcome().reference)) all.push_back(sweep.outcome().reference);
   for (const Tier tier : sweep.options().allowed) {
     for (const std::size_t trial : detail::finalists_of(sweep, tier)) {
       if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);

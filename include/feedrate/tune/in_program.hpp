@@ -38,14 +38,16 @@ std::shared_ptr<const Source> source_of(D dataset) {
   }
 }
 
+using MakeStep = std::function<TrainStep(const Config&)>;
+
 /// One and the same step for all configs; it must outlive the workload.
 template <class S>
-std::function<Trainee(const Config&)> steps_of(S& step) {
-  return [&step](const Config& config) -> Trainee {
+MakeStep steps_of(S& step) {
+  return [&step](const Config& config) -> TrainStep {
     if constexpr (StepOfConfig<S>) {
-      return {[&step, config](const Batch& batch) { step(batch, config); }, 0};
+      return [&step, config](const Batch& batch) { step(batch, config); };
     } else {
-      return {[&step](const Batch& batch) { step(batch); }, 0};
+      return [&step](const Batch& batch) { step(batch); };
     }
   };
 }
@@ -105,16 +107,15 @@ inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try
 }
 
 /// The data within the page cache as far as they fit, and the step.
-template <class S>
-Workload workload_of(const std::shared_ptr<const Source>& source, S& step,
-                     const ProgramOptions& options, const MemoryLimits& memory) {
+inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeStep make_step,
+                            const ProgramOptions& options, const MemoryLimits& memory) {
   Workload workload;
   workload.name = "program";
   workload.source = warmed(source, {.bytes = memory.free_bytes / 2,
                                     .seconds = options.budget_s / 5,
                                     .seed = options.seed,
                                     .stop = options.stop});
-  workload.make_step = steps_of(step);
+  workload.make_step = std::move(make_step);
   workload.joules = options.joules;
   workload.order = options.order;
   workload.max_skips = options.max_skips;
@@ -122,34 +123,40 @@ Workload workload_of(const std::shared_ptr<const Source>& source, S& step,
   return workload;
 }
 
-template <class S>
-Outcome measure(const std::shared_ptr<const Source>& source, S& step, const TuneOptions& plan,
-                const ProgramOptions& options, const MemoryLimits& memory) {
+inline Outcome measure(const std::shared_ptr<const Source>& source, const MakeStep& make_step,
+                       const TuneOptions& plan, const ProgramOptions& options,
+                       const MemoryLimits& memory) {
   const int largest = *std::max_element(plan.space.batch.begin(), plan.space.batch.end());
   return with_state_kept(options, [&] {
-    Pipeline pipeline(workload_of(source, step, options, memory), largest, CacheMode::warm);
+    Pipeline pipeline(workload_of(source, make_step, options, memory), largest, CacheMode::warm);
     return feedrate::tune(pipeline, plan);
   });
 }
 
-template <class S>
-Tuned tune_source(const std::shared_ptr<const Source>& source, S& step,
-                  const ProgramOptions& options) {
+inline Tuned tune_source(const std::shared_ptr<const Source>& source, const MakeStep& make_step,
+                         bool takes_config, const ProgramOptions& options) {
   refuse_training(options);
   refuse_unmetered(options);
   const Limits limits = read_limits();
   const TuneOptions plan = plan_of(options, limits, source->size());
-  refuse_untried(plan.space, StepOfConfig<S>);
+  refuse_untried(plan.space, takes_config);
   if (options.remember.empty()) {
-    return tuned_by(measure(source, step, plan, options, limits.memory), options);
+    return tuned_by(measure(source, make_step, plan, options, limits.memory), options);
   }
   const ChoiceFile file(options.remember);
   const ChoiceKey key{read_machine("/").fingerprint, dataset_key(source->size(), source->layout()),
                       space_key(plan)};
   if (const auto known = file.find(key)) return tuned_by(*known, options);
   file.require_usable();
-  Tuned tuned = tuned_by(measure(source, step, plan, options, limits.memory), options);
-  if (!tuned.outcome->interrupted) keep(tuned, file, key);
+  Tuned tuned = tuned_by(measure(source, make_step, plan, options, limits.memory), options);
+  if (tuned.outcome->interrupted) return tuned;
+  if (tuned.standing == Standing::unresolved) {
+    tuned.not_kept =
+        "The measurements don't tell which config is best, so nothing is remembered: "
+        "give a longer budget, or a quieter machine.";
+  } else {
+    keep(tuned, file, key);
+  }
   return tuned;
 }
 
@@ -161,7 +168,8 @@ Tuned tune_source(const std::shared_ptr<const Source>& source, S& step,
 ///
 /// Everything runs in this process, unsupervised: a step that crashes or hangs takes the program
 /// with it. The samples are read into the page cache first, as far as they fit. Blocks for about
-/// `budget_s`, or returns at once what `remember` holds for this machine, dataset and space.
+/// `budget_s`, or returns at once what `remember` holds for this machine, dataset and space. What
+/// the measurements left unresolved is not remembered.
 ///
 /// Throws Error(usage) on options that make no sense, before anything is measured; Error(trials)
 /// when every config failed; and what save_state throws.
@@ -170,7 +178,8 @@ Tuned tune(D dataset, S&& step, const ProgramOptions& options) {
   static_assert(detail::StepOfBatch<S> || detail::StepOfConfig<S>,
                 "feedrate: a step takes a batch, const feedrate::Batch&, and may take the config "
                 "under trial, const feedrate::Config&, after it");
-  return detail::tune_source(detail::source_of(std::move(dataset)), step, options);
+  return detail::tune_source(detail::source_of(std::move(dataset)), detail::steps_of(step),
+                             detail::StepOfConfig<S>, options);
 }
 
 }  // namespace feedrate

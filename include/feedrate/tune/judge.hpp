@@ -32,20 +32,23 @@ class Judge {
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return "interrupted";
+      if (race_.passes() > 0 && sweep_.is_past(share)) return "budget";
       race_.notify(sweep_.run(*index, "race"));
       if (!race_.at_pass_end()) continue;
       if (race_.passes() >= 3) drop_hopeless();
       if (race_.at_look() && is_settled()) return "settled";
       const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
       if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return "budget";
-      if (sweep_.is_past(share)) return "budget";
     }
     return "last look";
   }
 
-  /// Writes pairs, noise and the choice of each tier into the outcome.
+  /// Writes pairs, noise and the choice of each tier into the outcome, in place of what stood
+  /// there.
   void conclude() {
     Outcome& outcome = sweep_.outcome();
+    outcome.tiers.clear();
+    outcome.pairs.clear();
     outcome.passes = race_.passes();
     const double noise = race_.noise() * std::numbers::sqrt2;
     outcome.noise = std::isfinite(noise) ? noise : 0;
@@ -117,9 +120,7 @@ class Judge {
     for (const std::size_t trial : trials) {
       if (trial == choice) continue;
       const auto [ahead, error] = race_.difference(trial, choice);
-      const double u = (ahead - finest_difference) / error;
-      const double density = std::exp(-u * u / 2) / std::sqrt(2 * std::numbers::pi);
-      most = std::max(most, error * (u * std::erfc(-u / std::numbers::sqrt2) / 2 + density));
+      most = std::max(most, expected_excess(ahead - finest_difference, error));
     }
     return most;
   }
@@ -140,8 +141,9 @@ class Judge {
     const Trials trials = in_race(tier);
     if (trials.empty() || race_.passes() < 2) return unraced(tier);
     TierChoice choice{tier, Standing::resolved, trials.front(), {}, tied(trials), 0, {}};
+    const double alpha = alpha_beside_best(static_cast<int>(trials.size()));
     for (const std::size_t trial : trials) {
-      if (trial != trials.front()) remember(race_.compare(trial, trials.front()));
+      if (trial != trials.front()) remember(race_.compare(trial, trials.front(), alpha));
     }
     settle_against_reference(choice, trials);
     return choice;
@@ -213,7 +215,7 @@ class Judge {
   /// Tiers share pairs; the report holds each once.
   void remember(const Pair& pair) {
     for (const Pair& known : sweep_.outcome().pairs) {
-      if (known.a == pair.a && known.b == pair.b) return;
+      if (std::minmax(known.a, known.b) == std::minmax(pair.a, pair.b)) return;
     }
     sweep_.outcome().pairs.push_back(pair);
   }

@@ -17,15 +17,20 @@ struct Candidate {
   Config config;
   double log_predicted = 0;
   Bottleneck bottleneck = Bottleneck::device;
-  int room = 0;   ///< samples in the ring for each worker
-  int crowd = 0;  ///< threads of workers and step, in eighths of the cores
+  int room = 0;     ///< samples in the ring for each worker
+  int crowd = 0;    ///< threads of workers and step, in eighths of the cores
+  double busy = 0;  ///< share of the cores on which loader and step are expected to compute
 
   static Candidate of(const Config& config, const Prediction& prediction, double log_predicted,
                       double cores) {
     const int threads = config.workers + config.step_threads;
     const int ring = config.batch * (config.prefetch + 1);
-    return {config, log_predicted, prediction.bottleneck, ring / std::max(config.workers, 1),
-            static_cast<int>(std::ceil(threads * 8 / cores))};
+    return {config,
+            log_predicted,
+            prediction.bottleneck,
+            ring / std::max(config.workers, 1),
+            static_cast<int>(std::ceil(threads * 8 / cores)),
+            prediction.busy_cores / cores};
   }
 };
 

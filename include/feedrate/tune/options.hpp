@@ -30,7 +30,7 @@ inline constexpr std::array<std::string_view, 5> objective_names = {
 
 /// What a sweep is doing now.
 struct Progress {
-  std::string_view phase;  ///< calibrate, scan, race, ceilings, verify
+  std::string_view phase;  ///< calibrate, explore, race, verify, ceilings
   const Config* config = nullptr;
   const Round* round = nullptr;  ///< the round that just ended, if one did
   std::string failure;           ///< why it did not end well
@@ -48,7 +48,7 @@ struct TuneOptions {
   Objective objective = Objective::utilization;
   Search search = Search::model;
   double budget_s = 60;
-  int max_rounds = 0;                                  ///< of the search; 0: the budget decides
+  int max_rounds = 0;  ///< of search and race; 0: the budget decides. Ceilings come on top
   std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< for slots and step
   std::map<Precision, double> peak_flops_per_s;        ///< for the objective mfu
   double cores = 1;  ///< that loader and step share on the cpu device

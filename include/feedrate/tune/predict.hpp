@@ -20,6 +20,7 @@ struct Prediction {
   double samples_per_s = 0;
   double device_samples_per_s = 0;  ///< of the step alone
   Bottleneck bottleneck = Bottleneck::device;
+  double busy_cores = 0;  ///< that loader and step compute on at that rate
 };
 
 namespace detail {
@@ -46,19 +47,22 @@ struct Limit {
   }
 };
 
-/// Without workers the caller fills, and copies what is not pinned; a step that runs on a device
-/// of its own goes on meanwhile, one in the caller does not.
+/// Seconds per sample without workers, from those of the parts. The caller fills, and copies what
+/// is not pinned: a step that reads the slot in place (`copy_s` 0) waits for it, a device with
+/// memory of its own goes on meanwhile.
+inline double serial_s(double loader_s, double copy_s, double device_s, bool pinned) noexcept {
+  if (copy_s == 0) return loader_s + device_s;
+  return std::max({device_s, copy_s, loader_s + (pinned ? 0 : copy_s)});
+}
+
 inline Limit serial_limit(const Demands& demands, const Config& config, double device) {
   const auto copy = demands.copy(config);
-  Limit limit{device, Bottleneck::device};
-  if (!copy) {
-    limit.lower(1 / (1 / demands.loader->rate(0, config.batch) + 1 / device), Bottleneck::serial);
-    return limit;
-  }
-  const double staging_s = config.pinned ? 0 : 1 / *copy;
-  limit.lower(*copy, Bottleneck::copy);
-  limit.lower(1 / (1 / demands.loader->rate(0, config.batch) + staging_s), Bottleneck::serial);
-  return limit;
+  const double loader_s = 1 / demands.loader->rate(0, config.batch);
+  const double copy_s = copy ? 1 / *copy : 0;
+  const double seconds = serial_s(loader_s, copy_s, 1 / device, config.pinned);
+  if (seconds <= 1 / device) return {device, Bottleneck::device};
+  if (seconds <= copy_s) return {*copy, Bottleneck::copy};
+  return {1 / seconds, Bottleneck::serial};
 }
 
 /// With workers the lowest ceiling holds, less what too small a buffer costs.
@@ -94,7 +98,8 @@ inline std::optional<Prediction> predict(const Demands& demands, const Config& c
   const detail::Limit limit = config.workers == 0
                                   ? detail::serial_limit(demands, config, device)
                                   : detail::overlapped_limit(demands, config, *step);
-  return Prediction{limit.samples_per_s, device, limit.bottleneck};
+  const double busy_cores = limit.samples_per_s * (demands.loader->cpu_s + step->cpu_s);
+  return Prediction{limit.samples_per_s, device, limit.bottleneck, busy_cores};
 }
 
 }  // namespace feedrate

@@ -16,7 +16,7 @@ namespace feedrate {
 
 /// How to tune in a program.
 struct ProgramOptions {
-  int batch = 32;                        ///< the to train with; unused where `space` is given
+  int batch = 32;                        ///< to train with; unused where `space` is given
   std::optional<Space> space = {};       ///< empty: see default_space
   std::optional<Config> reference = {};  ///< what gains are measured against; empty: no workers
   std::vector<Tier> allowed = {Tier::safe};
@@ -48,11 +48,7 @@ struct Tuned {
 
   /// Ready for a Loader over the same dataset.
   LoaderOptions loader_options() const {
-    return {.batch = config.batch,
-            .workers = config.workers,
-            .prefetch = config.workers == 0 ? 0 : config.prefetch,
-            .order = order,
-            .max_skips = max_skips};
+    return feedrate::loader_options(config, order, max_skips);
   }
 };
 

@@ -58,15 +58,33 @@ inline void refuse_training(const ProgramOptions& options) {
               "A batch of " + std::to_string(batch) + " can't be tried: " + why + ".");
 }
 
-inline void refuse_values(const Space& space, std::size_t samples) {
+/// A config that the loader or a step could make nothing of.
+inline void refuse_config(const Config& config, std::size_t samples) {
+  if (config.batch < 1 || static_cast<std::size_t>(config.batch) > samples) {
+    refuse_batch(config.batch, "the dataset has " + std::to_string(samples) + " samples");
+  }
+  if (config.workers < 0 || config.prefetch < 0) {
+    throw Error(Fault::usage, "Workers and prefetch can't be negative: ask for 0 or more.");
+  }
+  if (config.step_threads < 1 || config.accumulate < 1) {
+    throw Error(Fault::usage, "Step threads and accumulation count from 1: ask for 1 or more.");
+  }
+}
+
+inline void refuse_space(const Space& space, std::size_t samples) {
   for_each_values(space, [](auto, const auto& values) {
     if (!values.empty()) return;
     throw Error(Fault::usage, "An axis of the space has no values: give each at least one.");
   });
-  for (const int batch : space.batch) {
-    if (batch < 1 || static_cast<std::size_t>(batch) > samples) {
-      refuse_batch(batch, "the dataset has " + std::to_string(samples) + " samples");
+  const auto each = [&](auto field, const auto& values) {
+    Config config{.batch = 1};
+    for (const auto value : values) {
+      config.*field = value;
+      refuse_config(config, samples);
     }
+  };
+  for_each_values(space, each);
+  for (const int batch : space.batch) {
     if (space.effective_batch % batch != 0) {
       refuse_batch(batch, "it doesn't divide the effective batch of " +
                               std::to_string(space.effective_batch));
@@ -79,7 +97,7 @@ inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
   const int cpus = limits.cpus.usable;
   TuneOptions plan;
   plan.space = options.space.value_or(default_space(options.batch, cpus));
-  refuse_values(plan.space, samples);
+  refuse_space(plan.space, samples);
   plan.reference.batch = plan.space.batch.front();
   plan.reference.precision = plan.space.precision.front();
   plan.reference.step_threads = plan.space.step_threads.front();
@@ -87,6 +105,7 @@ inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
     plan.reference.accumulate = plan.space.effective_batch / plan.reference.batch;
   }
   plan.reference = options.reference.value_or(plan.reference);
+  refuse_config(plan.reference, samples);
   plan.allowed = options.allowed;
   plan.max_memory_bytes = options.max_memory_bytes;
   plan.objective = options.objective;

@@ -31,7 +31,7 @@ struct Score {
 struct Pair {
   std::size_t a = 0;   ///< trial
   std::size_t b = 0;   ///< trial
-  Interval log_ratio;  ///< of rate a over rate b, 95 %
+  Interval log_ratio;  ///< of the objective of a over that of b, 95 %
   Verdict verdict = Verdict::unresolved;
   int rounds = 0;  ///< pairs of rounds behind it
 };
@@ -50,7 +50,7 @@ class Race {
   /// The trial to run next; empty behind the last look, or when nobody is left.
   std::optional<std::size_t> propose() {
     if (passes_ >= looks.back()) return std::nullopt;
-    if (queue_.empty()) shuffle();
+    if (queue_.empty()) line_up();
     if (queue_.empty()) return std::nullopt;
     return runners_[queue_.back()].trial;
   }
@@ -81,8 +81,10 @@ class Race {
     if (trial != stays_) find(trial).in = false;
   }
 
-  /// A against B by the objective, over the passes that both ran.
-  Pair compare(std::size_t a, std::size_t b) const { return compare(a, b, &Score::objective); }
+  /// A against B by the objective, over the passes that both ran, with an interval at `alpha`.
+  Pair compare(std::size_t a, std::size_t b, double alpha = 0.05) const {
+    return compare(a, b, &Score::objective, alpha);
+  }
 
   /// Mean and standard error of the log-ratio of their objectives. The error is pooled: that of one
   /// round, as all runners' rounds show it beside what their pass has in common.
@@ -111,7 +113,7 @@ class Race {
 
   /// The log-ratio of their rates, with its 95 % interval: unbounded below two common passes.
   Interval log_speedup(std::size_t a, std::size_t b) const {
-    return compare(a, b, &Score::rate).log_ratio;
+    return compare(a, b, &Score::rate, 0.05).log_ratio;
   }
 
   /// Mean score of a trial; only of one that has run.
@@ -163,7 +165,7 @@ class Race {
   }
   Runner& find(std::size_t trial) { return const_cast<Runner&>(std::as_const(*this).find(trial)); }
 
-  Pair compare(std::size_t a, std::size_t b, double Score::*what) const {
+  Pair compare(std::size_t a, std::size_t b, double Score::*what, double alpha) const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const std::vector<double> ratios = log_ratios(a, b, what);
     Pair pair{a,
@@ -171,7 +173,7 @@ class Race {
               {0, -infinity, infinity},
               verdict_on(ratios, {.rivals = rivals_}),
               static_cast<int>(ratios.size())};
-    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, 0.05);
+    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, alpha);
     return pair;
   }
 
@@ -194,14 +196,12 @@ class Race {
     }
   }
 
-  /// A new random order of those still in. Source: Fisher and Yates.
-  void shuffle() {
+  /// A new random order of those still in.
+  void line_up() {
     for (std::size_t r = 0; r < runners_.size(); ++r) {
       if (runners_[r].in) queue_.push_back(r);
     }
-    for (std::size_t n = queue_.size(); n > 1; --n) {
-      std::swap(queue_[n - 1], queue_[random_.below(static_cast<std::uint32_t>(n))]);
-    }
+    shuffle(queue_, random_);
   }
 
   std::vector<Runner> runners_;

@@ -62,9 +62,8 @@ class ChoiceFile {
 
   /// Throws Error(usage) where the file can't be read, or can't be written beside its place.
   void require_usable() const {
-    struct stat status {};
-    const bool exists = ::stat(path_.c_str(), &status) == 0;
-    if (exists && !S_ISREG(status.st_mode)) refuse("it is no file");
+    refuse_what_is_no_file();
+    const bool exists = ::access(path_.c_str(), F_OK) == 0;
     if (exists && ::access(path_.c_str(), R_OK) != 0) refuse(std::strerror(errno));
     std::string draft = path_ + ".XXXXXX";
     const int descriptor = ::mkstemp(draft.data());
@@ -73,7 +72,8 @@ class ChoiceFile {
     ::unlink(draft.c_str());
   }
 
-  /// The choice for `key`; empty where there is none that is whole.
+  /// The choice for `key`; empty where there is none that is whole. Throws Error(usage) where the
+  /// path names something else than a file.
   std::optional<Choice> find(const ChoiceKey& key) const {
     for (const std::string& line : lines()) {
       if (key_of(line) == key) return parse(line);
@@ -102,8 +102,15 @@ class ChoiceFile {
                                   "; name a file that can be read and written.");
   }
 
+  /// To open a pipe would wait for whoever writes it.
+  void refuse_what_is_no_file() const {
+    struct stat status {};
+    if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) refuse("it is no file");
+  }
+
   /// The lines, newest first; none where one of them is damaged.
   std::vector<std::string> lines() const {
+    refuse_what_is_no_file();
     const std::string text = read_text(path_).value_or("");
     if (text.empty() || text.back() != '\n') return {};
     std::vector<std::string> lines;

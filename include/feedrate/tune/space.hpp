@@ -92,8 +92,10 @@ inline bool within_tier(const Config& from, const Config& to, Tier tier) noexcep
   return within;
 }
 
-/// Whether two configs differ in one axis, and there by no more than a factor of two.
-inline bool are_neighbours(const Config& a, const Config& b) noexcept {
+/// Whether two configs differ in one axis, and there by no more than a factor of two. Batch and
+/// accumulation are one axis where they make the same update.
+inline bool are_neighbours(const Config& a, Config b) noexcept {
+  if (a.batch * a.accumulate == b.batch * b.accumulate) b.accumulate = a.accumulate;
   int axes = 0;
   bool near = true;
   for_each_axis([&](const auto& axis) {

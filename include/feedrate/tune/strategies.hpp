@@ -15,20 +15,19 @@
 namespace feedrate {
 namespace detail {
 
-/// The open trials in random order. Source: Fisher and Yates.
+/// The open trials in random order.
 inline std::vector<std::size_t> shuffled_trials(const Sweep& sweep, Random& random) {
   std::vector<std::size_t> trials;
   for (std::size_t t = 0; t < sweep.outcome().trials.size(); ++t) {
     if (sweep.is_open(t)) trials.push_back(t);
   }
-  for (std::size_t n = trials.size(); n > 1; --n) {
-    std::swap(trials[n - 1], trials[random.below(static_cast<std::uint32_t>(n))]);
-  }
+  shuffle(trials, random);
   return trials;
 }
 
-/// One round of each; false when the share is used up.
+/// One round of each; false when there is none, or the share is used up.
 inline bool run_pass(Sweep& sweep, const std::vector<std::size_t>& trials, double share) {
+  if (trials.empty()) return false;
   for (const std::size_t trial : trials) {
     if (sweep.stopped() || sweep.is_past(share)) return false;
     if (sweep.is_open(trial)) sweep.run(trial, "explore");

@@ -35,9 +35,13 @@ class Surrogate {
     seen_.push_back({candidate, log_score - candidates_[candidate].log_predicted, time_s});
   }
 
-  /// Learns from all that was observed: at least one score.
+  /// Learns from all that was observed: at least one score. The scales change little from one to
+  /// the next, and cost the most: they are chosen anew with each eighth more.
   void learn() {
-    choose_scales();
+    if (seen_.size() >= next_choice_) {
+      choose_scales();
+      next_choice_ = seen_.size() + 1 + seen_.size() / 8;
+    }
     const Cholesky factor(covariance());
     std::vector<double> weights = residuals();
     factor.solve(weights);
@@ -57,10 +61,11 @@ class Surrogate {
     double time_s;
   };
 
-  /// Standard deviations of the model's error, in logarithms: one for all configs, one per axis,
-  /// one per place in the space, one per config; and the machine's drift.
-  static constexpr double crowd = 0.5;
-  static constexpr double common = 0.1, axis = 0.05, place = 0.05, single = 0.006, drift = 0.015;
+  /// Standard deviations of the model's error, in logarithms: one for all configs, one for what
+  /// busy cores cost each other, one per axis, one per place in the space, one per
+  /// config; and the machine's drift.
+  static constexpr double common = 0.1, crowd = 0.3;
+  static constexpr double axis = 0.05, place = 0.05, single = 0.006, drift = 0.015;
   static constexpr double usual_noise = 0.03;
 
   static double square(double x) noexcept { return x * x; }
@@ -72,15 +77,19 @@ class Surrogate {
       product *= alike;
     });
     const double own = a == b ? square(single) : 0;
-    const double crowding = square(crowd) * share_of_cores(a) * share_of_cores(b);
+    const double crowding = square(crowd) * (busy(a) * busy(b) + beyond_half(a) * beyond_half(b));
     return square(common) + crowding +
            square(scale_) * (square(axis) * sum + square(place) * product + own);
   }
 
-  /// Of the cores, by the threads of workers and step beside each other; 0 without workers.
-  double share_of_cores(std::size_t i) const {
-    return candidates_[i].config.workers == 0 ? 0 : std::min(candidates_[i].crowd / 8.0, 1.5);
+  /// Share of the cores that compute; without workers loader and step are never beside each other.
+  double busy(std::size_t i) const {
+    return candidates_[i].config.workers == 0 ? 0 : std::min(candidates_[i].busy, 1.5);
   }
+
+  /// Beyond half of the cores two threads may share what computes (SMT): there the loss begins
+  /// anew.
+  double beyond_half(std::size_t i) const { return std::max(0.0, 2 * busy(i) - 1); }
 
   std::vector<std::vector<double>> covariance() const {
     std::vector<std::vector<double>> matrix(seen_.size(), std::vector<double>(seen_.size()));
@@ -148,6 +157,7 @@ class Surrogate {
   std::vector<Seen> seen_;
   double scale_ = 1;
   double noise_ = usual_noise;
+  std::size_t next_choice_ = 0;  ///< of the scales, at so many scores
   std::vector<double> mean_, deviation_;
 };
 

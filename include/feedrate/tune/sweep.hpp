@@ -19,7 +19,8 @@
 
 namespace feedrate {
 
-/// The state that the phases of a sweep share.
+/// The state that the phases of a sweep share. Its trials are the reference and the configs of the
+/// space that the allowed tiers reach.
 class Sweep {
  public:
   Sweep(Measurer& measurer, const TuneOptions& options)
@@ -29,7 +30,7 @@ class Sweep {
     Config reference = canonical(options.reference);
     outcome_.trials.emplace_back().config = reference;
     for (const Config& config : configs_of(options.space)) {
-      if (config != reference) outcome_.trials.emplace_back().config = config;
+      if (config != reference && is_allowed(config)) outcome_.trials.emplace_back().config = config;
     }
     for (Trial& trial : outcome_.trials) check_feasible(trial);
   }
@@ -53,11 +54,10 @@ class Sweep {
     return trials.size() - 1;
   }
 
-  /// Whether a trial may be run: it is within a tier that may change, and has not failed.
+  /// Whether a trial may be run: it fits into memory, and has not failed.
   bool is_open(std::size_t index) const {
     const TrialStatus status = trial(index).status;
-    return status != TrialStatus::failed && status != TrialStatus::infeasible &&
-           within_tier(reference(), trial(index).config, options_.allowed.back());
+    return status != TrialStatus::failed && status != TrialStatus::infeasible;
   }
 
   double elapsed_s() { return measurer_.now_s() - begin_s_; }
@@ -82,7 +82,7 @@ class Sweep {
     options.min_batches = 2;
     return options;
   }
-  /// No round may take more than this share of the budget.
+  /// No round may take more than this share of the budget, but one of the reference.
   double longest_round_s() const noexcept { return options_.budget_s / 10; }
 
   /// Runs one coupled round of a trial; its score, or empty when it failed.
@@ -90,7 +90,7 @@ class Sweep {
     const Config config = trial(index).config;
     const auto round = attempt({Part::coupled, config, round_options()}, phase);
     Trial& trial = outcome_.trials[index];
-    if (!round) {
+    if (!round || !has_score(*round)) {
       trial.status = TrialStatus::failed;
       trial.reason = failure_;
       trial.stderr_tail = stderr_tail_;
@@ -116,15 +116,13 @@ class Sweep {
   /// What a round says.
   Score score(const Round& round, const Config& config) const {
     const double rate = std::log(round.samples_per_s());
-    const double floor = 1e-300;
     switch (options_.objective) {
       case Objective::busy:
-        return {std::log(std::max(round.busy(), floor)), rate, round.block};
+        return {std::log(round.busy()), rate, round.block};
       case Objective::mfu:
         return {rate - log_peak(config), rate, round.block};
       case Objective::samples_per_joule:
-        return {rate + std::log(round.duration_s / std::max(round.energy_j, floor)), rate,
-                round.block};
+        return {rate + std::log(round.duration_s / round.energy_j), rate, round.block};
       case Objective::utilization:
       case Objective::throughput:
         break;
@@ -162,6 +160,21 @@ class Sweep {
 
  private:
   using MemoryKey = std::tuple<int, int, int, Precision, int, int, bool>;
+
+  bool is_allowed(const Config& config) const {
+    return within_tier(reference(), config, options_.allowed.back());
+  }
+
+  /// Whether what the objective needs was seen in a round; `failure()` says what was not.
+  bool has_score(const Round& round) {
+    const bool unmetered =
+        options_.objective == Objective::samples_per_joule && round.energy_j <= 0;
+    const bool idle = options_.objective == Objective::busy && round.step_s <= 0;
+    if (unmetered) failure_ = "the meter counted no joule in a round: give a longer budget";
+    if (idle) failure_ = "the device was never seen busy in a round";
+    if (unmetered || idle) stderr_tail_.clear();
+    return !unmetered && !idle;
+  }
 
   void check_feasible(Trial& trial) {
     if (options_.max_memory_bytes == ~std::uint64_t{0}) return;

@@ -2,6 +2,7 @@
 // The tuner: calibrate, explore, race, verify, explain.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -20,12 +21,13 @@
 namespace feedrate {
 namespace detail {
 
-/// Shares of the budget at which the phases end: a little more than all of it for the last, so that
-/// a slow reference costs repeats before it costs the verification.
+/// Shares of the budget at which the phases end. Verification may go a little beyond it, so that a
+/// slow reference costs repeats before it costs the proof; the ceilings, last, then get one turn.
+inline constexpr double calibrate_share = 0.33;
 inline constexpr double explore_share = 0.45;
 inline constexpr double race_share = 0.75;
-inline constexpr double ceilings_share = 0.95;
 inline constexpr double verify_share = 1.2;
+inline constexpr double ceilings_share = 0.95;
 
 inline void refuse_nonsense(const TuneOptions& options) {
   if (!(options.budget_s > 0)) {
@@ -33,6 +35,9 @@ inline void refuse_nonsense(const TuneOptions& options) {
   }
   if (options.allowed.empty()) {
     throw Error(Fault::usage, "No tier is allowed to change: allow at least 'safe'.");
+  }
+  if (!std::is_sorted(options.allowed.begin(), options.allowed.end())) {
+    throw Error(Fault::usage, "The allowed tiers are out of order: name the narrowest first.");
   }
 }
 
@@ -47,14 +52,17 @@ inline void search(Sweep& sweep) {
     case Search::model:
       break;
   }
-  Calibration(sweep).run();
+  Calibration(sweep, calibrate_share).run();
   Exploration(sweep).run(explore_share);
 }
 
-inline void race(Sweep& sweep) {
+/// What fails in its verification is no choice: the next best is taken, and verified.
+inline void race_and_verify(Sweep& sweep) {
   Judge judge(sweep);
   sweep.outcome().stopped_because = judge.run(race_share);
-  judge.conclude();
+  do {
+    judge.conclude();
+  } while (!verify(sweep, verify_share));
 }
 
 /// Names what holds the reference back, and what the choices ask for and cost.
@@ -90,9 +98,9 @@ inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   detail::refuse_nonsense(options);
   Sweep sweep(measurer, options);
   require_feasible(sweep.outcome().trials);
+  sweep.outcome().demands.cores = options.cores;
   detail::search(sweep);
-  detail::race(sweep);
-  verify(sweep, detail::verify_share);
+  detail::race_and_verify(sweep);
   look_closer(sweep, detail::ceilings_share);
   detail::explain(sweep);
   sweep.outcome().interrupted = sweep.stopped();

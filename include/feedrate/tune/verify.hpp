@@ -25,21 +25,23 @@ inline std::optional<double> verify_once(Sweep& sweep, bool reference_first) {
 }  // namespace detail
 
 /// Runs the recommended config against the reference five times more, in turn, within `share` of
-/// the budget.
-inline void verify(Sweep& sweep, double share) {
+/// the budget. False where one of the two failed in it: then the choice is to be made anew.
+inline bool verify(Sweep& sweep, double share) {
   constexpr int repeats = 5;
   Outcome& outcome = sweep.outcome();
-  if (outcome.tiers.empty() || outcome.choice().trial == outcome.reference) return;
-  if (!sweep.score(outcome.reference)) return;
+  if (outcome.tiers.empty() || outcome.choice().trial == outcome.reference) return true;
+  if (!sweep.score(outcome.reference)) return true;
   std::vector<double> ratios;
   while (std::ssize(ratios) < repeats && !sweep.stopped() && !sweep.is_past(share)) {
     const auto ratio = detail::verify_once(sweep, std::ssize(ratios) % 2 == 1);
     if (!ratio) break;
     ratios.push_back(std::exp(*ratio));
   }
-  if (ratios.size() < 2) return;
+  if (!sweep.is_open(outcome.choice().trial) || !sweep.is_open(outcome.reference)) return false;
+  if (ratios.size() < 2) return true;
   outcome.verified = geometric_interval(ratios, 0.05);
   outcome.verified_rounds = static_cast<int>(ratios.size());
+  return true;
 }
 
 }  // namespace feedrate
