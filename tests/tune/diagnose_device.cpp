@@ -61,6 +61,49 @@ TEST_CASE("What the tiers measured of a batch goes before the model", "[diagnose
   CHECK(*diagnosis.gain == Approx(2));
 }
 
+TEST_CASE("A measured gain belongs to the batch that was measured", "[diagnose]") {
+  // Bug: the gain of a smaller batch, or of one between, credited to the largest of the space.
+  Evidence small = fed(4e-3, 5e-5);
+  Config other{.workers = 2, .prefetch = 2, .batch = 16};
+  plant_choice(small, Tier::training, other, 1.3);
+  CHECK_FALSE(first_of(small).measured);
+  CHECK(*first_of(small).gain == Approx(180.4 / 63.2).epsilon(0.01));
+  small = fed(4e-3, 5e-5);
+  other.batch = 128;
+  plant_choice(small, Tier::training, other, 1.9);
+  CHECK(first_of(small).measured);
+  CHECK_THAT(first_of(small).remedy, ContainsSubstring("a batch of 128"));
+}
+
+TEST_CASE("A gain of several changes at once is the gain of none of them", "[diagnose]") {
+  // Bug: batch and precision changed by one tier, and both said to give all of its 4 times.
+  Evidence wide = fed(4e-3, 5e-5);
+  wide.demands.steps.push_back(planted_step(Precision::bf16, 1e-3, 1e-5));
+  plant_choice(wide, Tier::training,
+               {.workers = 2, .prefetch = 2, .precision = Precision::bf16, .batch = 512}, 4);
+  for (const Diagnosis& diagnosis : diagnose(wide).first) CHECK_FALSE(diagnosis.measured);
+  CHECK_THAT(causes_in(wide), ContainsSubstring("batch_too_small"));
+  CHECK_THAT(causes_in(wide), ContainsSubstring("precision_not_used"));
+}
+
+TEST_CASE("A measured gain belongs to the number format that was measured", "[diagnose]") {
+  // Bug: what tf32 gained said of bf16; or what other workers gained, where no earlier tier had
+  // taken that.
+  Evidence wide = fed(1e-5, 3e-3);
+  wide.demands.steps.push_back(planted_step(Precision::bf16, 1e-5, 1e-3));
+  Config other{.workers = 2, .prefetch = 2, .precision = Precision::tf32};
+  const auto measured_by = [&](const Config& config) {
+    Evidence evidence = wide;
+    plant_choice(evidence, Tier::numerics, config, 1.3);
+    return first_of(evidence).measured;
+  };
+  CHECK_FALSE(measured_by(other));
+  other.precision = Precision::bf16;
+  CHECK(measured_by(other));
+  other.workers = 4;
+  CHECK_FALSE(measured_by(other));
+}
+
 TEST_CASE("A step whose overhead rules at any batch is work too small", "[diagnose]") {
   // Bug: a larger batch recommended where none of the space helps. 4 ms + 512 x 1 us.
   const Evidence tiny = fed(4e-3, 1e-6);

@@ -88,9 +88,9 @@ TEST_CASE("A pipeline on an emulated device is as fast as its slower part", "[em
     Workload workload;
     workload.source =
         make_source(Costed(InMemory(500, {{"label", DType::i32, {}}}), Cost::latency, 2e-3));
-    workload.make_step = [step_s = step_s](const Config&) -> Trainee {
+    workload.make_step = [step_s = step_s](const Config&) -> TrainStep {
       const auto step = std::make_shared<EmulatedStep<>>(step_s, 4);
-      return {[step](const Batch& batch) { step->run(batch.count()); }, 0};
+      return [step](const Batch& batch) { step->run(batch.count()); };
     };
     Pipeline pipeline(workload, 4, CacheMode::warm);
     const Round round =

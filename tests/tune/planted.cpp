@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes planted in real pipelines, tuned, and diagnosed: the planted one must be named first, and
-// healthy pipelines must get none. Effects are factors, and what need not compute sleeps, so that
-// a busy machine changes nothing.
+// Causes planted in machines, tuned, and diagnosed: the planted one must be named first, and
+// healthy machines must get none. Most machines are arithmetic in virtual time. A few pipelines are
+// real, where it matters what the kernel says of their threads: their effects are so large beside
+// what threads wait for a core that a busy machine changes nothing.
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,11 +18,16 @@
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "planted_evidence.hpp"
+#include "planted_machine.hpp"
 
 namespace feedrate {
 namespace {
 
 using namespace testing;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::Equals;
+using Catch::Matchers::StartsWith;
 
 InMemory table(std::size_t samples) {
   return InMemory(samples, {{"x", DType::f32, {4}}, {"label", DType::i32, {}}});
@@ -45,10 +52,9 @@ class Working {
 };
 
 /// A step that sleeps `alpha_s`, and `beta_s` per sample.
-Trainee sleeping_step(double alpha_s, double beta_s) {
-  return {
-      [=](const Batch& batch) { wait_for(alpha_s + beta_s * static_cast<double>(batch.count())); },
-      1};
+TrainStep sleeping_step(double alpha_s, double beta_s) {
+  return
+      [=](const Batch& batch) { wait_for(alpha_s + beta_s * static_cast<double>(batch.count())); };
 }
 
 Workload workload_of(std::function<void(std::size_t)> work, double alpha_s, double beta_s,
@@ -112,41 +118,56 @@ constexpr Config four_workers{.workers = 4, .prefetch = 4, .batch = 8};
 
 TEST_CASE("Planted: no workers", "[planted]") {
   // Bug: loading in the caller called slow data. A sample takes 1 ms, and so does its step.
-  const auto load = [](std::size_t) { wait_for(1e-3); };
-  CHECK(first_cause(tuned(workload_of(load, 0, 1e-3), sweep_of({.batch = 8}, {0, 2, 4}))) ==
+  FakeHost machine(1e-3, 1e-3);
+  CHECK(first_cause(tuned(machine, sweep_of({.batch = 8}, {0, 2, 4}))) == "no_overlap");
+}
+
+TEST_CASE("Planted: no workers in a real pipeline", "[planted]") {
+  // Bug: a step's waiting that the rounds do not see. A sample waits for 4 ms, and so does its
+  // step.
+  const auto load = [](std::size_t) { wait_for(4e-3); };
+  CHECK(first_cause(tuned(workload_of(load, 0, 4e-3), sweep_of({.batch = 2}, {0, 4}))) ==
         "no_overlap");
 }
 
 TEST_CASE("Planted: a store that takes 1 to 50 ms per sample", "[planted]") {
   // Bug: cores asked for where only more requests in flight help.
   for (const double latency_s : {1e-3, 50e-3}) {
-    const auto load = [=](std::size_t) { wait_for(latency_s); };
-    Config reference = two_workers;
-    reference.batch = latency_s > 2e-2 ? 2 : 4;
-    CHECK(first_cause(tuned(workload_of(load, 0, latency_s / 50), sweep_of(reference, {2, 8}))) ==
-          "waiting_samples");
+    FakeHost machine(latency_s, latency_s / 50);
+    CHECK(first_cause(tuned(machine, sweep_of(two_workers, {2, 8}))) == "waiting_samples");
   }
+}
+
+TEST_CASE("Planted: a real store that takes 20 ms per sample", "[planted]") {
+  // Bug: threads that wait for data taken for threads that wait for a core. How much more workers
+  // gain depends on how late a busy machine wakes them.
+  const auto load = [](std::size_t) { wait_for(20e-3); };
+  Config reference = two_workers;
+  reference.batch = 2;
+  const std::string causes =
+      causes_in(tuned(workload_of(load, 0, 4e-4), sweep_of(reference, {2, 8})));
+  CHECK_THAT(causes, ContainsSubstring("waiting_samples"));
+  CHECK_THAT(causes, !ContainsSubstring("too_few_workers"));
 }
 
 TEST_CASE("Planted: a store that serves so many bytes per second and no more", "[planted]") {
   // Bug: a disk at its limit taken for a lock or for too few workers. 100 kB at 100 MB/s are 1 ms,
   // one sample at a time.
-  auto disk = std::make_shared<std::mutex>();
-  const auto load = [disk](std::size_t) {
-    const std::scoped_lock lock(*disk);
-    wait_for(1e-3);
-  };
+  FakeHost machine(1e-3, 5e-5);
+  machine.load_s = [](int) { return 1e-3; };
   Surroundings around = two_cpus();
   around.cold = true;
   around.reads = ReadSpeeds{100e6, 4e9, 100e3};
-  CHECK(first_cause(tuned(workload_of(load, 0, 5e-5), sweep_of(four_workers, {1, 4}), around)) ==
-        "storage_slow.read");
+  CHECK(first_cause(tuned(machine, sweep_of(four_workers, {1, 4}), around)) == "storage_slow.read");
 }
 
 TEST_CASE("Planted: a decoder that computes", "[planted]") {
-  // Bug: a starved device whose starvation has no name, or no part where the parts are known.
-  const auto load = [](std::size_t) { compute_for(1e-3); };
-  Evidence evidence = tuned(workload_of(load, 0, 2e-5), sweep_of(two_workers, {1, 2}));
+  // Bug: a starved device whose starvation has no name, or no part where the parts are known. More
+  // workers than the 2 cores load no faster.
+  FakeHost machine(1e-3, 2e-5);
+  machine.load_s = [](int workers) { return 1e-3 / std::clamp(workers, 1, 2); };
+  machine.load_cpu_s = 1e-3;
+  Evidence evidence = tuned(machine, sweep_of(two_workers, {1, 2}));
   CHECK(first_cause(evidence) == "data_starvation");
   evidence.surroundings.load = LoadCosts{2e-4, 4.5e-4, 3.5e-4};
   CHECK(first_cause(evidence) == "data_starvation.decode");
@@ -157,55 +178,64 @@ TEST_CASE("Planted: a decoder that computes", "[planted]") {
   CHECK(first_cause(evidence) == "quota_below_cpus");
 }
 
+TEST_CASE("Planted: a real decoder that computes is not one that waits", "[planted]") {
+  // Bug: samples that wait for a core on a busy machine taken for samples that wait for data.
+  const auto load = [](std::size_t) { compute_for(1e-3); };
+  const Evidence evidence = tuned(workload_of(load, 0, 2e-5), sweep_of(two_workers, {1, 2}));
+  CHECK_FALSE(causes_in(evidence).empty());
+  CHECK_THAT(causes_in(evidence), !ContainsSubstring("waiting_samples"));
+}
+
 TEST_CASE("Planted: a decoder that sleeps", "[planted]") {
   // Bug: samples that wait taken for samples that compute.
-  const auto load = [](std::size_t) { wait_for(4e-3); };
-  CHECK(first_cause(tuned(workload_of(load, 0, 1e-4), sweep_of(one_worker, {1, 2, 8}))) ==
-        "waiting_samples");
+  FakeHost machine(4e-3, 1e-4);
+  CHECK(first_cause(tuned(machine, sweep_of(one_worker, {1, 2, 8}))) == "waiting_samples");
 }
 
 TEST_CASE("Planted: a lock in load", "[planted]") {
   // Bug: more workers recommended to workers that take turns.
-  auto mutex = std::make_shared<std::mutex>();
-  const auto load = [mutex](std::size_t) {
-    const std::scoped_lock lock(*mutex);
-    wait_for(1e-3);
-  };
-  CHECK(first_cause(tuned(workload_of(load, 0, 5e-5), sweep_of(four_workers, {1, 4}))) ==
-        "interference.lock");
+  FakeHost machine(1e-3, 5e-5);
+  machine.load_s = [](int) { return 1e-3; };
+  CHECK(first_cause(tuned(machine, sweep_of(four_workers, {1, 4}))) == "interference.lock");
 }
 
 TEST_CASE("Planted: a lock that loading and step share", "[planted]") {
   // Bug: interference that stays without a name. Each is fast enough alone.
+  FakeHost machine(1e-3, 1.2e-3);
+  machine.load_s = [](int) { return 1e-3; };
+  machine.takes_turns = true;
+  CHECK(first_cause(tuned(machine, sweep_of(two_workers, {2}))) == "interference.lock");
+}
+
+TEST_CASE("Planted: a real lock that loading and step share", "[planted]") {
+  // Bug: waiting for a lock taken for waiting for a core, or for slow data. It is held for 20 ms at
+  // a time. Where others make wake-ups late, it may stay open what is shared, or whether there is a
+  // gap at all.
   auto mutex = std::make_shared<std::mutex>();
-  const auto load = [mutex](std::size_t) {
+  const auto hold = [mutex] {
     const std::scoped_lock lock(*mutex);
-    wait_for(1e-3);
+    wait_for(20e-3);
   };
-  Workload workload = workload_of(load, 0, 0);
-  workload.make_step = [mutex](const Config&) -> Trainee {
-    return {[mutex](const Batch& batch) {
-              for (std::size_t i = 0; i < batch.count(); ++i) {
-                const std::scoped_lock lock(*mutex);
-                wait_for(1.2e-3);
-              }
-            },
-            1};
+  Workload workload = workload_of([hold](std::size_t) { hold(); }, 0, 0);
+  workload.make_step = [hold](const Config&) -> TrainStep {
+    return [hold](const Batch& batch) {
+      for (std::size_t i = 0; i < batch.count(); ++i) hold();
+    };
   };
-  CHECK(first_cause(tuned(workload, sweep_of(two_workers, {2}))) == "interference.lock");
+  Config reference = two_workers;
+  reference.batch = reference.prefetch = 1;
+  const std::string cause = first_cause(tuned(workload, sweep_of(reference, {2})));
+  CHECK_THAT(cause, StartsWith("interference") || Equals(""));
+  CHECK_THAT(cause, !EndsWith(".cores") && !EndsWith(".memory_bandwidth"));
 }
 
 TEST_CASE("Planted: workers that slow each other down", "[planted]") {
   // Bug: the largest number of workers taken for the best. With n at once each takes 0.2 n^2 ms.
-  auto inside = std::make_shared<std::atomic<int>>(0);
-  const auto load = [inside](std::size_t) {
-    const int n = ++*inside;
-    wait_for(2e-4 * n * n);
-    --*inside;
-  };
+  FakeHost machine(2e-4, 2e-5);
+  machine.load_s = [](int workers) { return 2e-4 * std::max(workers, 1); };
   Config many = two_workers;
   many.workers = 8;
-  Evidence evidence = tuned(workload_of(load, 0, 2e-5), sweep_of(many, {1, 2, 8}));
+  Evidence evidence = tuned(machine, sweep_of(many, {1, 2, 8}));
   CHECK(first_cause(evidence) == "too_many_workers");
   evidence.surroundings.cpus = planted_cpus(8, 2.0);  // 8 CPUs to be seen, 2 granted
   CHECK(first_cause(evidence) == "quota_below_cpus");
@@ -214,113 +244,58 @@ TEST_CASE("Planted: workers that slow each other down", "[planted]") {
 TEST_CASE("Planted: an epoch of few batches with an expensive start", "[planted]") {
   // Bug: a loader called slow that only starts slowly. An epoch is 64 samples: 60 ms for the first
   // one, and 13 ms of steps.
+  FakeHost machine(1e-6, 2e-4);
+  machine.boundary_s = 60e-3;
+  Surroundings around = two_cpus();
+  around.samples_per_epoch = 64;
+  auto options = sweep_of(one_worker, {1});
+  options.budget_s = 20;  // rounds of an epoch and more
+  CHECK(first_cause(tuned(machine, options, around)) == "epoch_boundary");
+}
+
+TEST_CASE("A real pipeline feels an expensive start of each epoch", "[planted]") {
+  // Bug: a boundary that is measured where there is none. The first sample of an epoch takes 60 ms.
   const auto load = [](std::size_t i) {
     if (i == 0) wait_for(60e-3);
   };
   Workload workload = workload_of(load, 0, 2e-4, 64);
   workload.order.shuffle = false;
-  Surroundings around = two_cpus();
-  around.samples_per_epoch = 64;
+  Pipeline pipeline(workload, 8, CacheMode::warm);
+  CHECK(pipeline.epoch_boundary_s(one_worker) > 40e-3);
+}
+
+/// A host whose step takes `alpha_s`, and `beta_s` for each sample, in a space of batches 8 and 64.
+Evidence tuned_step(double alpha_s, double beta_s) {
+  FakeHost machine(1e-7, 0);
+  machine.step_s = [=](const Config& config, bool) { return alpha_s / config.batch + beta_s; };
   auto options = sweep_of(one_worker, {1});
-  options.budget_s = 3;
-  CHECK(first_cause(tuned(workload, options, around)) == "epoch_boundary");
+  options.space.batch = {8, 64};
+  return tuned(machine, options);
 }
 
 TEST_CASE("Planted: a tiny model", "[planted]") {
   // Bug: a larger batch recommended to a step that is all overhead.
-  auto options = sweep_of(one_worker, {1});
-  options.space.batch = {8, 64};
-  options.budget_s = 1.5;  // so that a round of the larger one is affordable
-  CHECK(first_cause(tuned(workload_of(nothing, 1e-3, 1e-7), options)) == "work_too_small");
+  CHECK(first_cause(tuned_step(1e-3, 1e-7)) == "work_too_small");
 }
 
 TEST_CASE("Planted: launches that dominate small batches", "[planted]") {
   // Bug: a launch-bound step called well fed. 1 ms and 40 us per sample.
-  auto options = sweep_of(one_worker, {1});
-  options.space.batch = {8, 64};
-  options.budget_s = 1.5;  // so that a round of the larger one is affordable
-  CHECK(first_cause(tuned(workload_of(nothing, 1e-3, 4e-5), options)) == "batch_too_small");
+  CHECK(first_cause(tuned_step(1e-3, 4e-5)) == "batch_too_small");
 }
 
-/// Samples loaded since a step last asked: what a step looks at that is slow beside the loader
-/// only.
-struct Beside {
-  std::atomic<int> loaded{0};
-
-  void load() {
-    wait_for(1e-4);
-    ++loaded;
-  }
-  bool is_loading() { return loaded.exchange(0) > 0; }
-};
-
 TEST_CASE("Planted: step threads that take the workers' cores", "[planted]") {
-  // Bug: a slow step taken for a slow device. A step stands in that, beside the loader, takes four
-  // times as long with two threads.
-  auto beside = std::make_shared<Beside>();
-  Workload workload = workload_of([beside](std::size_t) { beside->load(); }, 0, 0);
-  workload.make_step = [beside](const Config& config) -> Trainee {
-    return {[beside, threads = config.step_threads](const Batch& batch) {
-              const double each_s = beside->is_loading() && threads > 1 ? 8e-4 : 2e-4;
-              wait_for(each_s * static_cast<double>(batch.count()));
-            },
-            1};
+  // Bug: a slow step taken for a slow device. Beside the loader it takes four times as long with
+  // two threads.
+  FakeHost machine(1e-4, 0);
+  machine.step_s = [](const Config& config, bool beside) {
+    return beside && config.step_threads > 1 ? 8e-4 : 2e-4;
   };
   Config reference = two_workers;
   reference.step_threads = 2;
   auto options = sweep_of(reference, {2});
   options.space.step_threads = {1, 2};
-  CHECK(first_cause(tuned(workload, options)) == "nested_thread_pools");
+  CHECK(first_cause(tuned(machine, options)) == "nested_thread_pools");
 }
-
-/// A device of its own that copies batches, in virtual time: the arithmetic of a GPU.
-class FakeGpu final : public Measurer {
- public:
-  double loader_s = 1e-4;    ///< of one worker, per sample
-  double step_s = 1e-3;      ///< per sample in fp32
-  double pageable_s = 1e-4;  ///< to copy a sample
-  double pinned_s = 2e-5;
-  double bf16_gain = 1;
-  bool synchronises = false;
-  bool hogs_memory = false;  ///< beside the loader the step computes three times as long
-
-  Round run(const Request& request) override {
-    const double slowdown = hogs_memory && request.part == Part::coupled ? 3 : 1;
-    const double sample_s = slowdown * seconds(request.part, request.config);
-    Round round;
-    round.batches = 8;
-    round.samples = 8 * static_cast<std::uint64_t>(request.config.batch);
-    round.duration_s = sample_s * static_cast<double>(round.samples);
-    round.step_s = slowdown * step(request.config) * static_cast<double>(round.samples);
-    round.wait_s = std::max(0.0, round.duration_s - round.step_s);
-    round.cpu_s = (hogs_memory ? 1.0 : 0.1) * round.duration_s;  // a step of cores, or a GPU
-    now_ += round.duration_s;
-    return round;
-  }
-  bool copies() override { return true; }
-  double epoch_boundary_s(const Config&) override { return 0; }
-  std::size_t memory_bytes(const Config& config) override {
-    return static_cast<std::size_t>(config.batch) * 1000;
-  }
-  double now_s() override { return now_; }
-
- private:
-  double step(const Config& config) const {
-    return step_s / (config.precision == Precision::bf16 ? bf16_gain : 1);
-  }
-  double copy(const Config& config) const { return config.pinned ? pinned_s : pageable_s; }
-  double load(const Config& config) const { return loader_s / std::max(config.workers, 1); }
-
-  double seconds(Part part, const Config& config) const {
-    if (part == Part::loader) return load(config);
-    if (part == Part::device) return step(config);
-    if (part == Part::copy) return copy(config);
-    if (synchronises) return std::max(load(config), copy(config) + step(config));
-    return std::max({load(config), copy(config), step(config)});
-  }
-
-  double now_ = 0;
-};
 
 TEST_CASE("Planted: pageable copies", "[planted]") {
   // Bug: slow copies called a slow loader.
@@ -369,19 +344,19 @@ TEST_CASE("Planted: a throttled GPU, and one that others use", "[planted]") {
   CHECK(first_cause(tuned(gpu, sweep_of(two_workers, {2}), around)) == "other_gpu_processes");
 }
 
-TEST_CASE("Healthy pipelines get no diagnosis", "[planted]") {
+TEST_CASE("Healthy machines get no diagnosis", "[planted]") {
   // Bug: a tool that always finds something.
   FakeGpu gpu;
   CHECK(causes_in(tuned(gpu, sweep_of(two_workers, {2}))).empty());
   Config pinned = two_workers;
   pinned.pinned = true;
   CHECK(causes_in(tuned(gpu, sweep_of(pinned, {1, 2}))).empty());
-  const auto cheap = [](std::size_t) { wait_for(5e-5); };
-  // Two workers, a step of 8 ms per batch, and loading that takes a tenth of it.
-  CHECK(causes_in(tuned(workload_of(cheap, 0, 1e-3), sweep_of(two_workers, {1, 2}))).empty());
+  // Two workers, a step of 8 ms per batch, and loading that takes a twentieth of it.
+  FakeHost cheap(5e-5, 1e-3);
+  CHECK(causes_in(tuned(cheap, sweep_of(two_workers, {1, 2}))).empty());
   // The same without workers, where loading is a fiftieth of the time.
-  const auto free = [](std::size_t) {};
-  CHECK(causes_in(tuned(workload_of(free, 0, 1e-3), sweep_of({.batch = 8}, {0, 1}))).empty());
+  FakeHost free(2e-5, 1e-3);
+  CHECK(causes_in(tuned(free, sweep_of({.batch = 8}, {0, 1}))).empty());
 }
 
 /// Whether others took cores from this process while it was measured.
@@ -395,12 +370,13 @@ TEST_CASE("A step that computes, and is fed well, gets no diagnosis", "[planted]
   // Bug: core-seconds taken for interference. Where others want the cores too, the step really is
   // slower at times, and only that may be said.
   Workload workload = workload_of(nothing, 0, 0);
-  workload.make_step = [](const Config&) -> Trainee {
-    return {[](const Batch& batch) { compute_for(5e-4 * static_cast<double>(batch.count())); }, 1};
+  workload.make_step = [](const Config&) -> TrainStep {
+    return [](const Batch& batch) { compute_for(5e-4 * static_cast<double>(batch.count())); };
   };
   const Evidence evidence = tuned(workload, sweep_of(one_worker, {1}), read_surroundings());
   const std::string causes = causes_in(evidence);
-  const bool disturbed = has_busy_neighbours(evidence) && causes == "interference.cores";
+  const bool by_cores = causes == "interference.cores" || causes == "interference.other_processes";
+  const bool disturbed = has_busy_neighbours(evidence) && by_cores;
   CHECK((causes.empty() || disturbed));
 }
 

@@ -20,11 +20,10 @@ Workload waiting_workload(double wait_s, double step_s) {
   Workload workload;
   workload.name = "waiting";
   workload.source = make_source(Costed(std::move(table), Cost::latency, wait_s));
-  workload.make_step = [step_s](const Config& config) -> Trainee {
+  workload.make_step = [step_s](const Config& config) -> TrainStep {
     if (config.precision == Precision::fp16) throw std::runtime_error("no fp16 here");
-    return {
-        [step_s](const Batch& batch) { compute_for(step_s * static_cast<double>(batch.count())); },
-        1};
+    return
+        [step_s](const Batch& batch) { compute_for(step_s * static_cast<double>(batch.count())); };
   };
   return workload;
 }
@@ -72,7 +71,7 @@ TEST_CASE("A config that fails is a result, and the others are tuned", "[tuner]"
 TEST_CASE("When every trial fails that is the error, with the first reason", "[tuner]") {
   // Bug: a recommendation out of nothing.
   Workload workload = waiting_workload(1e-4, 1e-5);
-  workload.make_step = [](const Config&) -> Trainee { throw std::runtime_error("broken step"); };
+  workload.make_step = [](const Config&) -> TrainStep { throw std::runtime_error("broken step"); };
   Pipeline pipeline(workload, 4, CacheMode::warm);
   CHECK_THROWS_WITH(tune(pipeline, quick({.workers = {0, 1}, .batch = {4}})),
                     ContainsSubstring("broken step"));

@@ -24,6 +24,9 @@ struct CpuLimits {
   int usable = 1;               ///< the smallest of the three, the quota rounded up; at least 1
   int numa_nodes = 1;
   std::string why;  ///< one phrase where usable < visible, such as "cgroup quota 2.0"
+
+  /// CPU seconds per second that this process can have: `usable`, with the quota not rounded up.
+  double cores() const noexcept { return std::min<double>(quota.value_or(usable), usable); }
 };
 
 /// Memory, all in bytes.

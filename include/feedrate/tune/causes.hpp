@@ -27,7 +27,6 @@ struct Claim {
   Pot pot = Pot::feeding;
   double seconds = 0;
   Diagnosis diagnosis = {};
-  bool always = false;  ///< worth saying although it takes no time now
 };
 
 /// The evidence and its account, as every cause reads them.

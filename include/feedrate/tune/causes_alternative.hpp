@@ -16,15 +16,18 @@ struct Alternative {
   Config config;
   double gain = 1;
   bool measured = false;
+  bool paired = false;  ///< and shown to be faster, by rounds run in turn with the reference's
 };
 
-/// A choice of a tier that `fits`: its gain comes from paired rounds.
+/// A choice of a tier that `fits`: its gain comes from paired rounds, which may not have resolved
+/// it. It is what the user is told to set, so no cause should name another config.
 template <class Fits>
 std::optional<Alternative> chosen(const Evidence& evidence, Fits&& fits) {
   for (const TierChoice& choice : evidence.tiers) {
     const Config& config = evidence.trials[choice.trial].config;
-    if (choice.trial != evidence.reference && fits(config) && choice.speedup.low > 1) {
-      return Alternative{config, choice.speedup.estimate, true};
+    const Interval& speedup = choice.speedup;
+    if (choice.trial != evidence.reference && fits(config) && speedup.estimate > 1) {
+      return Alternative{config, speedup.estimate, true, speedup.low > 1};
     }
   }
   return std::nullopt;

@@ -131,18 +131,18 @@ inline Contention contention_of(const Case& of) {
 /// Which thing loader and step fight for; empty where that can't be told.
 ///
 /// Work that waits for memory burns more core-seconds for the same samples. Work that waits for a
-/// core is queued for it, longer than each part alone. Work that waits for a lock does neither,
-/// and leaves cores idle.
+/// core is queued for it, longer than each part alone; where it hardly computes itself, others hold
+/// the cores. Work that waits for a lock does neither, and leaves cores idle.
 inline std::string shared_thing(const Case& of, const Contention& seen) {
   const double cores = of.evidence.cores();
   const double able = std::min<double>(cores, of.config().workers);
   const double lost_s = of.account.coupling_s();
   const double burnt_s = seen.cpu_alone_s > 0 ? seen.cpu_s - seen.cpu_alone_s : 0;
-  if (seen.cpu_inflation() > 1.2 && burnt_s > 0.5 * lost_s * seen.has_core()) {
-    return "memory_bandwidth";
-  }
+  const bool burns = seen.cpu_inflation() > 1.2 && burnt_s > 0.5 * lost_s * seen.has_core();
+  if (burns && seen.cores_used > 0.25) return "memory_bandwidth";
   const bool queued = seen.queue_s - seen.queue_alone_s > 0.5 * lost_s;
-  if (queued || seen.cores_used > 0.75 * cores) return "cores";
+  if (seen.cores_used > 0.75 * cores) return "cores";
+  if (queued) return seen.cores_used > 0.25 * cores ? "cores" : "other_processes";
   const bool idle = seen.cores_used / seen.has_core() < 0.75 * able;
   if (idle && (seen.step_slowdown > 1.2 || seen.sigma > 0.25)) return "lock";
   return "";
@@ -164,6 +164,9 @@ inline std::string interference_remedy(const std::string& where) {
            "fewer copies of them.";
   }
   if (where == "cores") return "Both want the cores: use fewer workers or step threads.";
+  if (where == "other_processes") {
+    return "Other processes hold the cores that threads wait for: stop them, then measure again.";
+  }
   if (where == "lock") {
     return "They wait for each other, not for cores: look for a lock that loading and step share.";
   }
@@ -189,9 +192,8 @@ inline bool workers_take_turns(const Case& of) {
   const auto one = probes.find(1);
   const auto most = probes.rbegin();
   if (one == probes.end() || most->first < 2) return false;
-  const double per_worker = active_threads(*most->second) / most->first;
   return of.evidence.demands.loader->law.sigma > 0.25 &&
-         per_worker < 0.75 * std::max(active_threads(*one->second), 0.5);
+         computing(most->second, most->first) < 0.75 * std::max(computing(one->second, 1), 0.5);
 }
 
 /// Workers that hold each other up: more of them load no more, and compute no more either.

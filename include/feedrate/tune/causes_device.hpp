@@ -22,15 +22,32 @@ inline double relief_s(const Case& of, double saved_s) noexcept {
   return of.account.limit_s - detail::limit_s(less, of.config());
 }
 
-/// What a tier adds to the one before it, where it changes `axis`.
+/// Whether `to` differs from `from` in the axis, and in nothing else that a change of the axis
+/// could be credited with. The choice of an earlier tier has the best safe settings of its own, so
+/// other ones than those are no gain of theirs; the reference has not. Steps whose gradients are
+/// averaged follow the batch where the samples of an update are to stay as many.
 template <class T>
-std::optional<Alternative> added_by_tier(const Evidence& evidence, T Config::*axis) {
-  double before = 1;
+bool changes_alone(T Config::*axis, const Config& from, Config to, bool from_choice) {
+  if (to.*axis == from.*axis) return false;
+  if (to.batch * to.accumulate == from.batch * from.accumulate) to.accumulate = from.accumulate;
+  to.*axis = from.*axis;
+  return from_choice ? within_tier(from, to, Tier::safe) : to == from;
+}
+
+/// What a tier that `is_advised` adds to the one before it, where the axis alone does it.
+template <class T, class Advised>
+std::optional<Alternative> added_by_tier(const Evidence& evidence, T Config::*axis,
+                                         Advised&& is_advised) {
+  const Config* before = &evidence.config();
+  double gain_before = 1;
   for (const TierChoice& choice : evidence.tiers) {
     const Config& config = evidence.trials[choice.trial].config;
-    const double gain = choice.speedup.estimate / before;
-    if (config.*axis != evidence.config().*axis) return Alternative{config, gain, true};
-    before = choice.speedup.estimate;
+    const bool from_choice = &choice != &evidence.tiers.front();
+    if (is_advised(config) && changes_alone(axis, *before, config, from_choice)) {
+      return Alternative{config, choice.speedup.estimate / gain_before, true};
+    }
+    before = &config;
+    gain_before = choice.speedup.estimate;
   }
   return std::nullopt;
 }
@@ -100,12 +117,16 @@ inline std::optional<Claim> batch_too_small(const Case& of) {
   if (!step || step->seconds.size() < 2 || largest <= batch) return std::nullopt;
   if (fixed_share(*step, batch) < 0.5 || rules_at_any_batch(of, *step)) return std::nullopt;
   const double saved_s = 1 / step->rate(batch) - 1 / step->rate(largest);
-  auto claim = faster_step(of, added_by_tier(of.evidence, &Config::batch), saved_s);
+  const auto larger = added_by_tier(of.evidence, &Config::batch,
+                                    [&](const Config& config) { return config.batch > batch; });
+  auto claim = faster_step(of, larger, saved_s);
   if (!claim) return claim;
   claim->diagnosis.cause = "batch_too_small";
   claim->diagnosis.evidence = step_text(*step, batch);
-  claim->diagnosis.remedy = "Use a larger batch, up to " + std::to_string(largest) +
-                            " of this space; scale the learning rate with it.";
+  claim->diagnosis.remedy =
+      larger ? "Use a batch of " + std::to_string(larger->config.batch)
+             : "Use a larger batch, up to " + std::to_string(largest) + " of this space";
+  claim->diagnosis.remedy += "; scale the learning rate with it.";
   return claim;
 }
 
@@ -131,7 +152,7 @@ inline std::optional<Claim> batch_too_large(const Case& of) {
   const auto bytes = static_cast<double>(of.trial().memory_bytes);
   const bool fills = free && bytes > 0.9 * static_cast<double>(*free);
   auto claim = faster_step(of, {}, of.account.device_s - smaller->second);
-  if (!claim && fills && ratio > 0.98) claim = Claim{Pot::device, 0, {}, true};
+  if (!claim && fills && ratio > 0.98) claim = Claim{Pot::device};
   if (!claim) return claim;
   claim->diagnosis.cause = "batch_too_large";
   claim->diagnosis.evidence = "A sample takes " + duration(of.account.device_s) +
@@ -159,8 +180,10 @@ inline std::optional<Claim> precision_not_used(const Case& of) {
   }
   if (!now || !best) return std::nullopt;
   const double ratio = best->rate(of.config().batch) / now->rate(of.config().batch);
-  auto claim = faster_step(of, added_by_tier(of.evidence, &Config::precision),
-                           of.account.device_s * (1 - 1 / ratio));
+  const auto narrower = added_by_tier(of.evidence, &Config::precision, [&](const Config& config) {
+    return config.precision == best->precision;
+  });
+  auto claim = faster_step(of, narrower, of.account.device_s * (1 - 1 / ratio));
   if (!claim) return claim;
   const std::string name(name_of(best->precision));
   claim->diagnosis.cause = "precision_not_used";

@@ -45,6 +45,7 @@ inline std::optional<Claim> without_part(const Case& of, std::string_view varian
   if (!of.is_load_bound()) return std::nullopt;
   Claim claim;
   if (const WhatIf* what = ablation(of, variant)) {
+    if (what->speedup.low <= 1) return std::nullopt;
     claim.diagnosis.measured = true;
     claim.seconds = of.seconds_of(what->speedup.estimate);
   } else {
@@ -57,17 +58,25 @@ inline std::optional<Claim> without_part(const Case& of, std::string_view varian
   return claim;
 }
 
+/// The same claim with its name, and with what was seen of the part. `verb` is its "Decoding".
+inline std::optional<Claim> named(const Case& of, std::optional<Claim> claim, const char* cause,
+                                  const char* where, std::string_view verb, double part_s) {
+  if (!claim) return claim;
+  Diagnosis& says = claim->diagnosis;
+  says.cause = cause;
+  says.where = where;
+  says.evidence = how_load_bound(of);
+  const auto& load = of.surroundings().load;
+  if (load && load->sum_s() > 0) says.evidence += share_of_loading(verb, part_s, *load);
+  return claim;
+}
+
 /// Decoding repeats the same work every epoch.
 inline std::optional<Claim> preprocess_offline(const Case& of) {
-  const LoadCosts load = of.surroundings().load.value_or(LoadCosts{});
-  auto claim = without_part(of, "decoded", load.decode_s);
+  const double part_s = of.surroundings().load.value_or(LoadCosts{}).decode_s;
+  auto claim = named(of, without_part(of, "decoded", part_s), "preprocess_offline", "decode",
+                     "Decoding", part_s);
   if (!claim) return claim;
-  claim->diagnosis.cause = "preprocess_offline";
-  claim->diagnosis.where = "decode";
-  claim->diagnosis.evidence = how_load_bound(of);
-  if (load.sum_s() > 0) {
-    claim->diagnosis.evidence += share_of_loading("Decoding", load.decode_s, load);
-  }
   claim->diagnosis.remedy =
       "Decode once and store the samples decoded, or smaller: this work is the same in every epoch."
       " Decoded samples need more storage; check that it holds and reads them.";
@@ -76,17 +85,11 @@ inline std::optional<Claim> preprocess_offline(const Case& of) {
 
 /// Copies of floats, and augmentation in the loader, are work for a device of its own.
 inline std::optional<Claim> preprocess_on_device(const Case& of) {
-  const Account& time = of.account;
-  if (time.copy_s == 0 && !of.surroundings().emulated) return std::nullopt;
-  const LoadCosts load = of.surroundings().load.value_or(LoadCosts{});
-  auto claim = without_part(of, "unaugmented", load.augment_s);
+  if (of.account.copy_s == 0 && !of.surroundings().emulated) return std::nullopt;
+  const double part_s = of.surroundings().load.value_or(LoadCosts{}).augment_s;
+  auto claim = named(of, without_part(of, "unaugmented", part_s), "preprocess_on_device", "augment",
+                     "Augmenting", part_s);
   if (!claim) return claim;
-  claim->diagnosis.cause = "preprocess_on_device";
-  claim->diagnosis.where = "augment";
-  claim->diagnosis.evidence = how_load_bound(of);
-  if (load.sum_s() > 0) {
-    claim->diagnosis.evidence += share_of_loading("Augmenting", load.augment_s, load);
-  }
   claim->diagnosis.remedy =
       "Send raw bytes, and crop, mirror and normalise on the device, which waits meanwhile.";
   return claim;
@@ -131,25 +134,60 @@ inline std::optional<Claim> storage_slow(const Case& of) {
                 of.gain_of(seconds), false, "read"}};
 }
 
-/// What going on to the next epoch costs, spread over its samples. It is part of the gap where the
-/// reference ran for an epoch or more.
-inline std::optional<Claim> epoch_boundary(const Case& of) {
+/// What going on to the next epoch costs, spread over the samples of an epoch.
+///
+/// Rounds that go through a part of the data meet the boundary more often than training will: what
+/// they lose there is a part of the gap, and what training loses is the gain.
+struct BoundaryCost {
+  double measured_s = 0;  ///< per sample of the rounds; 0: they never met it
+  double real_s = 0;      ///< per sample of whole epochs
+  double sample_s = 0;    ///< that a sample takes in whole epochs
+
+  double share() const noexcept { return real_s / sample_s; }
+  double gain() const noexcept {
+    return sample_s / (sample_s - std::min(real_s, 0.999 * sample_s));
+  }
+};
+
+inline BoundaryCost boundary_cost(const Case& of, double boundary_s) {
   const auto epoch = static_cast<double>(of.surroundings().samples_per_epoch);
-  if (epoch == 0 || of.trial().epoch_boundary_s <= 0) return std::nullopt;
-  const double seconds = of.trial().epoch_boundary_s / epoch;
-  const double share = seconds / of.account.coupled_s;
-  if (share < 0.1) return std::nullopt;
+  const auto used = static_cast<double>(of.surroundings().samples_used);
   double samples = 0;
   for (const Round& round : of.trial().rounds) samples += static_cast<double>(round.samples);
-  return Claim{
-      samples >= epoch ? Pot::gap : Pot::device,
-      seconds,
-      {"epoch_boundary", 0,
-       "Going on to the next epoch costs " + duration(of.trial().epoch_boundary_s) + ", " +
-           percent(share) + " of the time of an epoch of " + formatted("%.0f", epoch) + " samples.",
-       "Keep workers and files open across epochs, prefetch across the boundary, or go "
-       "through the data several times per epoch.",
-       of.gain_of(seconds), false}};
+  BoundaryCost cost;
+  const double part = used > 0 ? std::min(used, epoch) : epoch;
+  if (samples >= part) cost.measured_s = boundary_s / part;
+  cost.real_s = boundary_s / epoch;
+  const double others_s = of.account.coupled_s - cost.measured_s;
+  cost.sample_s = std::max(others_s, of.account.coupled_s / 1000) + cost.real_s;
+  return cost;
+}
+
+/// Going on to the next epoch takes a tenth of the time, of training or of what was measured.
+inline std::optional<Claim> epoch_boundary(const Case& of) {
+  const auto epoch = static_cast<double>(of.surroundings().samples_per_epoch);
+  const double boundary_s = of.trial().epoch_boundary_s;
+  if (epoch == 0 || boundary_s <= 0) return std::nullopt;
+  const BoundaryCost cost = boundary_cost(of, boundary_s);
+  const double measured_share = cost.measured_s / of.account.coupled_s;
+  if (std::max(cost.share(), measured_share) < 0.1) return std::nullopt;
+  const bool in_gap = cost.measured_s > 0;
+  Claim claim{in_gap ? Pot::gap : Pot::device, in_gap ? cost.measured_s : cost.real_s};
+  Diagnosis& says = claim.diagnosis;
+  says.cause = "epoch_boundary";
+  says.gain = cost.gain();
+  says.evidence = "Going on to the next epoch costs " + duration(boundary_s) + ", " +
+                  percent(cost.share()) + " of the time of an epoch of " +
+                  formatted("%.0f", epoch) + " samples.";
+  says.remedy =
+      "Keep workers and files open across epochs, prefetch across the boundary, or go through the "
+      "data several times per epoch.";
+  if (cost.share() < 0.1) {
+    says.remedy =
+        "That it weighs more here is because the rounds go through a part of the data "
+        "again and again: training meets it less often.";
+  }
+  return claim;
 }
 
 /// The dearest part of loading, by name; empty where the parts are unknown.
@@ -169,13 +207,13 @@ inline std::string starvation_remedy(std::string_view where) {
   return "Make samples cheaper to load, or give the workers more cores.";
 }
 
-/// What no sharper cause takes of the feeding: the device waits for data.
+/// What no sharper cause takes of the feeding: the device waits for data. How much of it the remedy
+/// takes away nobody knows, so it has no gain; the evidence says the most that it could be.
 inline std::optional<Claim> data_starvation(const Case& of) {
   const Account& time = of.account;
   if (time.feeding_s() == 0) return std::nullopt;
   Claim claim{Pot::feeding, time.feeding_s(), {"data_starvation", 0, "", "", std::nullopt}};
   Diagnosis& says = claim.diagnosis;
-  says.gain = of.gain_of(claim.seconds);
   says.where = time.is_copy_lowest() ? "copy" : dearest_part(of);
   if (says.where == "copy") {
     says.evidence = "Copies alone reach " + rate(1 / time.copy_s) + ", the device alone " +
@@ -186,6 +224,8 @@ inline std::optional<Claim> data_starvation(const Case& of) {
     const double part_s = std::max({load.read_s, load.decode_s, load.augment_s});
     if (part_s > 0) says.evidence += share_of_loading("Of its parts, " + says.where, part_s, load);
   }
+  says.evidence += " If " + std::string(says.where == "copy" ? "copies" : "samples") +
+                   " cost nothing it would be " + times(of.gain_of(claim.seconds)) + " as fast.";
   says.remedy = starvation_remedy(says.where);
   return claim;
 }

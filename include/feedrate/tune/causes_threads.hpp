@@ -39,15 +39,15 @@ inline const ThreadPool* largest_pool(const Surroundings& surroundings) {
   return largest == pools.end() ? nullptr : &*largest;
 }
 
-/// Core-seconds per sample of the loader probes with the most workers over those with one.
+/// Core-seconds per sample of the loader alone with the most workers over those with one.
 inline double cpu_inflation(const Evidence& evidence) {
   const auto probes = loader_probes(evidence);
   const auto one = probes.find(1);
-  if (one == probes.end() || one->second->cpu_s <= 0) return 1;
+  if (one == probes.end() || one->second.cpu_s <= 0) return 1;
   const auto cpu_s = [](const Round& round) {
     return round.cpu_s / static_cast<double>(round.samples);
   };
-  return cpu_s(*probes.rbegin()->second) / cpu_s(*one->second);
+  return cpu_s(probes.rbegin()->second) / cpu_s(one->second);
 }
 
 /// Each worker calls into a pool of its own, whose threads wait for each other on too few cores:

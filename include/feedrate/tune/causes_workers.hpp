@@ -15,34 +15,43 @@ namespace feedrate::causes {
 /// Below this speed-up no setting is worth naming.
 inline constexpr double least_gain = 1.05;
 
-/// By how much a measured setting must be faster to be the remedy of a cause: a choice of a tier
-/// is, by paired rounds; of anything else this is asked, since the luckiest of many looks fast.
+/// Whether a setting is fast enough to be the remedy of a cause. A choice of a tier is, by paired
+/// rounds; of other trials more is asked, since the luckiest of many looks fast.
 inline bool is_worth_it(const Case& of, const std::optional<Alternative>& better) {
   if (!better) return false;
+  if (better->paired) return better->gain > 1;
   return better->gain > (better->measured ? 1 + of.account.tolerance / 2 : least_gain);
 }
 
-/// The probes of the loader alone, by workers; of several with as many, the last.
-inline std::map<int, const Round*> loader_probes(const Evidence& evidence) {
-  std::map<int, const Round*> probes;
+/// The probes of the loader alone, by workers: all with as many are one long round, since what the
+/// kernel tells of a short one lags by a turn of its scheduler.
+inline std::map<int, Round> loader_probes(const Evidence& evidence) {
+  std::map<int, Round> probes;
   for (const Probe& probe : evidence.probes) {
     const bool alone = probe.part == Part::loader && probe.variant == Variant::as_is;
-    if (alone && probe.round.samples > 0) probes[probe.config.workers] = &probe.round;
+    if (!alone || probe.round.samples == 0) continue;
+    Round& sum = probes[probe.config.workers];
+    sum.samples += probe.round.samples;
+    sum.duration_s += probe.round.duration_s;
+    sum.cpu_s += probe.round.cpu_s;
+    sum.queue_s += probe.round.queue_s;
   }
   return probes;
 }
 
-/// Threads that ran or were ready to run, on average. One that waits for a core is no different
-/// from one that has it: what others do on this machine says nothing of what samples need.
-inline double active_threads(const Round& round) noexcept {
-  return (round.cpu_s + round.queue_s) / round.duration_s;
+/// Of the time in which `threads` threads had a core or wanted none, the share that they computed.
+/// The time in which they were ready and had no core is left out: what others do on this machine
+/// says nothing of what samples need. Both who computes and who wakes up often may be queued.
+inline double computing(const Round& round, int threads) noexcept {
+  const double own_s = threads * round.duration_s - round.queue_s;
+  return own_s > round.cpu_s ? round.cpu_s / own_s : 1;
 }
 
 /// Whether loading a sample waits for most of the time rather than computes.
 inline bool samples_wait(const Evidence& evidence) {
   const auto probes = loader_probes(evidence);
   if (const auto one = probes.find(1); one != probes.end()) {
-    return active_threads(*one->second) < 0.5;
+    return computing(one->second, 1) < 0.5;
   }
   const auto& loader = evidence.demands.loader;
   return loader && loader->serial_s > 0 && loader->cpu_s < 0.5 * loader->serial_s;

@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,16 @@ class Ledger {
   double coupling_s_;
 };
 
+/// What of its time a claim gets. A gain that is a model's is what goes with that time: what others
+/// have taken is not gained twice.
+inline void take_own(const Case& of, Ledger& ledger, Claim& claim) {
+  const double wanted_s = std::exchange(claim.seconds, ledger.take(claim.pot, claim.seconds));
+  claim.diagnosis.share_of_gap = std::min(claim.seconds / of.account.gap_s(), 1.0);
+  auto& gain = claim.diagnosis.gain;
+  const bool is_model = gain && !claim.diagnosis.measured;
+  if (is_model && claim.seconds < wanted_s) gain = std::min(*gain, of.gain_of(claim.seconds));
+}
+
 /// Gives each claim what is left of its time; what then takes less than a twentieth of the coupled
 /// time is not worth naming.
 inline std::vector<Claim> settle(const Case& of) {
@@ -65,8 +76,7 @@ inline std::vector<Claim> settle(const Case& of) {
     if (!claim || (claim->pot != Pot::device && !of.account.has_gap())) continue;
     if (claim->pot != Pot::device) {
       Ledger before = ledger;
-      claim->seconds = ledger.take(claim->pot, claim->seconds);
-      claim->diagnosis.share_of_gap = claim->seconds / of.account.gap_s();
+      take_own(of, ledger, *claim);
       if (claim->seconds < 0.05 * of.account.coupled_s) {
         ledger = before;
         continue;
@@ -99,8 +109,10 @@ inline double unexplained(const Case& of, const std::vector<Diagnosis>& diagnose
 /// open. The gap is the time per sample beyond the device's own ceiling of that very config;
 /// causes that lie in the device's own time have no share of it, but a gain.
 ///
-/// Each cause is a pure function of the evidence. No two share time, so that shares add up to at
-/// most 1. A gap of less than a tenth of the time, or less than noise can make, is none.
+/// Each cause is a pure function of the evidence. No two share time of the gap, so that shares add
+/// up to at most 1; gains of the device's own time may be of the same time. A gap of less than a
+/// tenth of the time, or less than noise can make, is none; on an emulated accelerator one that
+/// leaves the utilization wanted.
 inline std::pair<std::vector<Diagnosis>, double> diagnose(const Evidence& evidence) {
   if (evidence.trials.empty() || !evidence.is_complete()) return {};
   const Case of(evidence);
@@ -113,6 +125,14 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Evidence& eviden
     main->evidence += " This leaves " + causes::percent(open) + " of the gap open.";
   }
   return {std::move(diagnoses), open};
+}
+
+/// Writes the causes into the outcome, by all that it holds by now. Without a recommendation too
+/// little is known.
+inline void diagnose(Outcome& outcome, const Surroundings& surroundings) {
+  if (outcome.tiers.empty()) return;
+  std::tie(outcome.diagnoses, outcome.unexplained_share) =
+      diagnose(evidence_of(outcome, surroundings));
 }
 
 }  // namespace feedrate

@@ -10,6 +10,7 @@
 
 #include "feedrate/measure/surroundings.hpp"
 #include "feedrate/tune/outcome.hpp"
+#include "feedrate/tune/predict.hpp"
 
 namespace feedrate {
 
@@ -30,8 +31,7 @@ struct Evidence {
 
   /// Cores that loader and step share.
   double cores() const noexcept {
-    return surroundings.cpus ? surroundings.cpus->quota.value_or(surroundings.cpus->usable)
-                             : demands.cores;
+    return surroundings.cpus ? surroundings.cpus->cores() : demands.cores;
   }
 };
 
@@ -52,12 +52,13 @@ struct Account {
   double cores_s = 0;      ///< what the shared cores allow; 0: no such bound
   double limit_s = 0;      ///< what all ceilings together allow
   double tolerance = 0.1;  ///< share of the coupled time that is too small to be told from noise
+  double allowed = 0.1;    ///< share of it that the device may wait and is well fed all the same
 
   double gap_s() const noexcept { return std::max(0.0, coupled_s - device_s); }
   double feeding_s() const noexcept { return std::clamp(limit_s - device_s, 0.0, gap_s()); }
   double coupling_s() const noexcept { return gap_s() - feeding_s(); }
 
-  bool has_gap() const noexcept { return gap_s() > tolerance * coupled_s; }
+  bool has_gap() const noexcept { return gap_s() > allowed * coupled_s; }
   bool has_interference() const noexcept { return coupling_s() > tolerance * coupled_s; }
 
   /// A loader that computes on all cores has the bound of the cores beside it, and is still what
@@ -75,14 +76,12 @@ struct Account {
 
 namespace detail {
 
-/// What the ceilings allow together. With workers the lowest holds. Without, the caller loads
-/// and copies what is not pinned: a step that reads the slot in place waits for it, a device with
-/// memory of its own goes on meanwhile.
+/// What the ceilings allow together: with workers the lowest holds.
 inline double limit_s(const Account& account, const Config& config) noexcept {
-  const double highest = std::max(account.device_s, account.copy_s);
-  if (config.workers > 0) return std::max({highest, account.loader_s, account.cores_s});
-  if (account.copy_s == 0) return account.loader_s + account.device_s;
-  return std::max(highest, account.loader_s + (config.pinned ? 0 : account.copy_s));
+  if (config.workers == 0) {
+    return serial_s(account.loader_s, account.copy_s, account.device_s, config.pinned);
+  }
+  return std::max({account.device_s, account.copy_s, account.loader_s, account.cores_s});
 }
 
 /// Sum over the groups of the squared distances from their mean, and the degrees of freedom.
@@ -145,6 +144,8 @@ inline Account account_of(const Evidence& evidence) {
   if (ceilings.cores && evidence.config().workers > 0) account.cores_s = 1 / *ceilings.cores;
   account.limit_s = detail::limit_s(account, evidence.config());
   account.tolerance = detail::tolerance_of(evidence);
+  const auto& wanted = evidence.surroundings.wanted;
+  account.allowed = wanted ? 1 - *wanted : account.tolerance;
   return account;
 }
 

@@ -85,8 +85,8 @@ struct Diagnosis {
   std::string remedy;
   std::optional<double> gain;  ///< speed-up that the remedy gives
   bool measured = false;       ///< whether that gain was measured, or follows from the model
-  /// Which part (read, decode, augment, copy) or shared thing (cores, memory_bandwidth, lock) it
-  /// is; empty where that is unknown, or plain from the cause.
+  /// Which part (read, decode, augment, copy) or shared thing (cores, memory_bandwidth, lock,
+  /// other_processes) it is; empty where that is unknown, or plain from the cause.
   std::string where = {};
 };
 

@@ -185,7 +185,7 @@ inline void what_if(Measurer& measurer, Outcome& outcome, const WhatIfOptions& o
     what_ifs.conclude(outcome);
   }
   detail::WhatIfs::leave_out(outcome, "no_copy",
-                             measurer.copies() ? "a round without the copy can't be run"
+                             measurer.copies() ? "this version can't run a round without the copy"
                                                : "the device reads batches where they lie");
 }
 
