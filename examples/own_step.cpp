@@ -37,9 +37,9 @@ int main() {
   // Each sample also waits 200 us, as if it came over a network.
   workload.source =
       feedrate::make_source(feedrate::Costed(std::move(table), feedrate::Cost::latency, 200e-6));
-  workload.make_step = [](const feedrate::Config&) -> feedrate::Trainee {
+  workload.make_step = [](const feedrate::Config&) -> feedrate::TrainStep {
     const auto model = std::make_shared<Regression>();
-    return {[model](const feedrate::Batch& batch) { model->step(batch); }, 512 * sizeof(float)};
+    return [model](const feedrate::Batch& batch) { model->step(batch); };
   };
 
   feedrate::TuneOptions options;

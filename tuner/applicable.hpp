@@ -2,6 +2,7 @@
 // Values of an axis that can't be tried are taken out of a plan, and that is said.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>&
   }
   values = kept;
   if (!values.empty()) return;
-  throw Error(Fault::usage, "No value of --" + axis + " can be used: " + why + ".");
+  std::string flag = "--" + axis;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  throw Error(Fault::usage, "No value of " + flag + " can be used: " + why + ".");
 }
 
 }  // namespace feedrate

@@ -18,8 +18,9 @@ inline constexpr int child_channel_fd = 3;
 /// A running program; killed and reaped on destruction.
 class ChildProcess {
  public:
-  /// Starts `program` with `words` as its argument vector. It gets `channel_fd`, and of the other
-  /// descriptors only standard ones: nothing to read, and a pipe for both outputs. Throws
+  /// Starts `program` with `words` as its argument vector. Its standard input is empty, both
+  /// outputs go to a pipe, and `channel_fd` becomes its child_channel_fd. Of other descriptors it
+  /// gets those alone that this program has itself inherited without close-on-exec. Throws
   /// Error(internal) where it can't be started.
   ChildProcess(const std::string& program, const std::vector<std::string>& words, int channel_fd);
   ChildProcess(const ChildProcess&) = delete;

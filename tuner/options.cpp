@@ -7,6 +7,7 @@
 #include <map>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/report/shell.hpp"
 #include "version.hpp"
 
 namespace feedrate {
@@ -115,13 +116,15 @@ void add_search(CLI::App& app, SweepOptions& options) {
 
 void add_trials(CLI::App& app, SweepOptions& options) {
   const Group group(app, "Trials");
-  group.option("--trial-timeout", options.trial_timeout, "TIME",
-               "A trial that finishes no batch for so long is killed, by default 60s.");
+  group.option(
+      "--trial-timeout", options.trial_timeout, "TIME",
+      "A trial that finishes no batch for so long is killed, by default 60s. Preparing the "
+      "data may be silent for five times as long.");
   group.flag("--in-process", options.in_process,
              "Run the trials in this process, for debuggers: one that crashes ends the run.");
   group.option("--resume", options.resume, "REPORT",
-               "Go on with a run that was killed, from the journal beside its report. All other "
-               "options but those of the output are its own.");
+               "Go on with a run that was killed, from the journal beside its report. All options "
+               "are that run's own, but for --json, --quiet, --no-progress and --color.");
   group.option("--trial-child", options.trial_child, "PID", "")->group("");
 }
 
@@ -185,7 +188,7 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
 
 std::string joined(const std::vector<std::string>& words) {
   std::string line = "autotune";
-  for (const std::string& word : words) (line += ' ') += word;
+  for (const std::string& word : words) (line += ' ') += shell_quoted(word);
   return line;
 }
 

@@ -42,7 +42,7 @@ struct SweepOptions {
   bool no_card = false;
   ColorWish color = ColorWish::automatic;
   std::vector<std::string> command;  ///< behind "--"
-  std::string command_line;
+  std::string command_line;          ///< to be pasted into a shell
   std::string resume;  ///< report or journal of the run to go on with; empty: a new run
   std::string trial_timeout = "60s";
   bool in_process = false;

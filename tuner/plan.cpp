@@ -176,7 +176,7 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   plan.search = parse_search(options.search);
   plan.budget_s = parse_budget(options.budget);
   plan.seed = options.seed;
-  plan.cores = std::min<double>(limits.cpus.quota.value_or(cpus), cpus);
+  plan.cores = limits.cpus.cores();
   const Constraints constraints = parse_constraints(options);
   plan.space.effective_batch = constraints.effective_batch;
   plan.reference.batch = reference_batch(constraints, plan.reference.batch, samples);

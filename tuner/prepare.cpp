@@ -28,10 +28,24 @@ PreparedWorkload find_or_make(const SweepOptions& options, const Preparation& pr
   request.threads = read_limits().cpus.usable;
   request.say = preparation.say;
   request.progress = preparation.progress;
+  request.alive = preparation.alive;
   request.stop = preparation.stop;
   PreparedWorkload prepared = prepare_workload(request);
   prepared.workload.max_skips = options.max_skips;
   return prepared;
+}
+
+/// Bytes that a sample has on storage: the mean of some, spread over all. 0 where there are none.
+double stored_bytes(const Source& source, const std::function<void()>& alive) {
+  if (!source.stored() || source.size() == 0) return 0;
+  const std::size_t most = 100;
+  const std::size_t count = std::min(source.size(), most);
+  double bytes = 0;
+  for (std::size_t s = 0; s < count; ++s) {
+    bytes += static_cast<double>(source.touch(s * source.size() / count));
+    alive();
+  }
+  return bytes / static_cast<double>(count);
 }
 
 /// Brings the data to where the trials want it.
@@ -42,6 +56,7 @@ void place_data(PreparedWorkload& prepared, const SweepOptions& options,
   }
   const std::uint64_t room = read_limits().memory.free_bytes / 2;
   prepared.workload.memory_bytes = room;
+  prepared.info.stored_bytes = stored_bytes(*prepared.workload.source, preparation.alive);
   prepared.info.cache = options.cache == "cold" ? CacheMode::cold : CacheMode::warm;
   if (prepared.info.cache == CacheMode::warm) {
     prepared.workload.source =
@@ -49,6 +64,7 @@ void place_data(PreparedWorkload& prepared, const SweepOptions& options,
                                           .seconds = 10,
                                           .seed = options.seed,
                                           .stop = preparation.stop,
+                                          .alive = preparation.alive,
                                           .samples = preparation.cached_samples});
   }
   prepared.info.cached_samples = prepared.workload.source->size();

@@ -16,6 +16,8 @@ namespace feedrate {
 struct Preparation {
   std::function<void(const std::string&)> say = [](const std::string&) {};
   std::function<void(int done, int wanted)> progress = [](int, int) {};
+  /// Called now and then by what may take long and has nothing to say.
+  std::function<void()> alive = [] {};
   const std::atomic<bool>* stop = nullptr;
   /// Samples that the trials of this run use; 0: as many as there is room for.
   std::size_t cached_samples = 0;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "feedrate/report/json.hpp"
 #include "feedrate/report/screen.hpp"
 #include "feedrate/report/settings.hpp"
+#include "feedrate/report/shell.hpp"
 #include "terminal.hpp"
 #include "version.hpp"
 
@@ -42,14 +44,16 @@ std::vector<NextStep> next_steps(const Report& report) {
   std::vector<NextStep> steps;
   const WorkloadInfo& workload = report.workload;
   if (workload.kind == "builtin") {
-    steps.push_back({"autotune --data DIR", "the same on your own files"});
+    const std::string device = report.accelerator ? " --device " + shell_quoted(report.device) : "";
+    steps.push_back({"autotune --data DIR" + device, "the same on your own files"});
   }
   if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
-    steps.push_back({report.tool.command_line + " --budget " + fixed(3 * report.budget_s, 0) + "s",
+    const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
+    steps.push_back({report.tool.command_line + " --budget " + fixed(budget_s, 0) + "s",
                      "more rounds tell the finalists apart"});
   }
   if (workload.field == "image") {
-    steps.push_back({"python3 bench/peers/torch_loader.py --data " + workload.path,
+    steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),
                      "measures num_workers for PyTorch's DataLoader on these files"});
   }
   return steps;

@@ -20,6 +20,12 @@ std::string find_journal(const std::string& named) {
   return path.ends_with(".jsonl") ? path : journal_path_of(path);
 }
 
+/// The file of that name in the folder of `path`.
+std::string beside(const std::string& path, const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return (folder / std::filesystem::path(name).filename()).string();
+}
+
 SweepOptions options_of(const JournalHeader& header, const std::string& journal) {
   CommandLine line = parse_command_line(header.arguments);
   if (line.verb == Verb::sweep && line.sweep.resume.empty()) return std::move(line.sweep);
@@ -39,22 +45,18 @@ void go_to(const std::string& folder) {
 }  // namespace
 
 Resumption open_resumption(const SweepOptions& asked) {
-  Resumption resumption;
-  resumption.journal = find_journal(asked.resume);
-  resumption.recorded = read_recorded(resumption.journal);
-  const JournalHeader& header = resumption.recorded.header;
-  require_same(header, resumption.journal, version, read_machine("."));
-  go_to(header.folder);
-  SweepOptions& options = resumption.options;
-  options = options_of(header, resumption.journal);
-  const std::filesystem::path journal(resumption.journal);
-  options.output =
-      (journal.parent_path() / std::filesystem::path(header.report).filename()).string();
+  const std::string path = find_journal(asked.resume);
+  JournalFile journal = JournalFile::find(path);
+  Recorded recorded = read_recorded(path);
+  require_same(recorded.header, path, version, read_machine("."));
+  go_to(recorded.header.folder);
+  SweepOptions options = options_of(recorded.header, path);
+  options.output = beside(path, recorded.header.report);
   options.json = asked.json;
   options.quiet = asked.quiet;
   options.no_progress = asked.no_progress;
   options.color = asked.color;
-  return resumption;
+  return {std::move(options), std::move(journal), std::move(recorded)};
 }
 
 }  // namespace feedrate

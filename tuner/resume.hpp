@@ -2,8 +2,7 @@
 // Resuming: finds the journal of a run that was killed, and the options that it ran with.
 #pragma once
 
-#include <string>
-
+#include "feedrate/report/journal.hpp"
 #include "feedrate/report/recorded.hpp"
 #include "options.hpp"
 
@@ -12,12 +11,12 @@ namespace feedrate {
 /// A run to go on with.
 struct Resumption {
   SweepOptions options;  ///< the run's own; how it is shown is asked for anew
+  JournalFile journal;   ///< locked before it was read; its path is absolute
   Recorded recorded;
-  std::string journal;  ///< absolute path
 };
 
-/// Reads the journal that `asked.resume` names, itself or by its report, and goes to the folder in
-/// which the run began. Throws Error(usage) where that run can't be gone on with here.
+/// Locks and reads the journal that `asked.resume` names, itself or by its report, and goes to the
+/// folder in which the run began. Throws Error(usage) where that run can't be gone on with here.
 Resumption open_resumption(const SweepOptions& asked);
 
 }  // namespace feedrate

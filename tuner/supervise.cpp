@@ -13,6 +13,10 @@ namespace {
 /// An epoch boundary passes up to 11 batches without telling: each may take the whole bound.
 constexpr double boundary_batches = 11;
 
+/// What takes long while preparing tells of itself, but for looking through folders of very many
+/// files.
+constexpr double preparing_patience = 5;
+
 void throw_if_failed(const Json& answer) {
   if (const auto failed = answer.find("failed"); failed != answer.end()) throw_failure(*failed);
 }
@@ -60,8 +64,8 @@ void Supervised::start_once() try {
 
 Prepared Supervised::prepare_child() {
   const Preparation& preparation = supervision_.preparation;
-  Watch watch{.bound_s = std::max(supervision_.timeout_s, 60.0),
-              .any_sign = true,
+  Watch watch{.bound_s = preparing_patience * supervision_.timeout_s,
+              .preparing = true,
               .stop = preparation.stop,
               .abort = supervision_.abort};
   if (!prepared_) watch.heard = [&](const Json& message) { pass_on(message, preparation); };

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "axes.hpp"
+#include "device.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/journaled.hpp"
 #include "feedrate/tune/tuner.hpp"
@@ -42,11 +43,21 @@ double trial_timeout_s(const SweepOptions& options) {
   throw Error(Fault::usage, "--trial-timeout must be more than 0, such as 60s.");
 }
 
+/// A step that takes longer than a trial may stay still would be taken for one that hangs.
+void check_timeout(const SweepOptions& options) {
+  const double timeout_s = trial_timeout_s(options);
+  const auto accelerator = emulated_accelerator(options.device);
+  if (options.in_process || !accelerator || accelerator->step_s < timeout_s) return;
+  throw Error(Fault::usage, "One step of '" + options.device + "' takes " +
+                                format_duration(accelerator->step_s) +
+                                ", and --trial-timeout ends what is still for " +
+                                format_duration(timeout_s) + ": give a longer --trial-timeout.");
+}
+
 /// What can be refused before any time is spent.
 void refuse_early(const SweepOptions& options) {
-  refuse_command(options);
   check_early(options, read_limits());
-  trial_timeout_s(options);
+  check_timeout(options);
   if (options.workload_given && !options.data.empty()) {
     throw Error(Fault::usage, "--data and --workload exclude each other: give one of them.");
   }
@@ -61,19 +72,29 @@ int largest(const std::vector<int>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
+/// How fast the storage of the data is; empty where that, or the size of samples there, is unknown.
+std::optional<ReadSpeeds> read_speeds(const WorkloadInfo& workload,
+                                      const std::optional<MachineCard>& card) {
+  if (!card || workload.stored_bytes <= 0) return std::nullopt;
+  const ReadRate& rate = card->read;
+  if (!rate.cold.known() || !rate.cached.known()) return std::nullopt;
+  return ReadSpeeds{rate.cold.per_s, rate.cached.per_s, workload.stored_bytes};
+}
+
 /// What a diagnosis may know beside the measurements.
-Surroundings surroundings_of(const WorkloadInfo& workload, const std::string& device) {
-  Surroundings surroundings = read_surroundings();
-  surroundings.samples_per_epoch = workload.cached_samples;
+Surroundings surroundings_of(const Report& report, const std::vector<ThreadPool>& thread_pools) {
+  const WorkloadInfo& workload = report.workload;
+  Surroundings surroundings;
+  surroundings.cpus = report.machine.limits.cpus;
+  surroundings.memory_free_bytes = report.machine.limits.memory.free_bytes;
+  surroundings.thread_pools = thread_pools;
+  surroundings.samples_per_epoch = workload.samples;
+  surroundings.samples_used = workload.cached_samples;
   surroundings.cold = workload.cache == CacheMode::cold;
-  surroundings.emulated = device.starts_with("emulated:");
-  LoadCosts load;
-  for (const LoadPart& part : workload.parts) {
-    if (part.name == "read") load.read_s = part.seconds_per_sample;
-    if (part.name == "decode") load.decode_s = part.seconds_per_sample;
-    if (part.name == "augment") load.augment_s = part.seconds_per_sample;
-  }
-  if (!workload.parts.empty()) surroundings.load = load;
+  surroundings.reads = read_speeds(workload, report.card);
+  surroundings.emulated = report.accelerator.has_value();
+  if (report.accelerator) surroundings.wanted = report.accelerator->wanted;
+  surroundings.load = workload.load;
   return surroundings;
 }
 
@@ -112,17 +133,19 @@ class SweepRun {
     if (resumption_) return begin_again();
     if (keeps_journal()) require_unused_journal(journal_path_of(file_.path()));
     report_ = begin_report(options_);
+    thread_pools_ = read_thread_pools();
     describe_machine(report_, options_, progress_);
     trials_ = make_trials(std::nullopt);
   }
 
-  /// What the run has found out of machine and data is taken from its journal.
+  /// What the run has found out of machine, environment and data is taken from its journal.
   void begin_again() {
     const JournalHeader& header = resumption_->recorded.header;
     report_ = begin_report(options_);
     report_.tool = header.tool;
     report_.machine = header.machine;
     report_.card = header.card;
+    thread_pools_ = header.thread_pools;
     trials_ = make_trials(Prepared{header.workload, header.batches});
   }
 
@@ -146,7 +169,7 @@ class SweepRun {
     report_.workload = prepared.info;
     plan_ = plan_sweep(options_, report_.machine.limits, prepared.batches,
                        prepared.info.cached_samples);
-    plan_.surroundings = surroundings_of(prepared.info, options_.device);
+    plan_.surroundings = surroundings_of(report_, thread_pools_);
     if (report_.card) add_peaks(plan_, report_.card->products);
     add_plan(report_, plan_);
     trials_->limit_batch(largest(plan_.space.batch));
@@ -160,9 +183,11 @@ class SweepRun {
     if (!keeps_journal()) return;
     const std::string folder = std::filesystem::current_path().string();
     const std::string report = std::filesystem::path(file_.path()).filename().string();
-    const JournalHeader header{report_.tool, options_.words,   folder,
-                               report,       prepared_s_,      report_.machine,
-                               report_.card, report_.workload, trials_->prepared().batches};
+    const JournalHeader header{report_.tool,     options_.words,
+                               folder,           report,
+                               prepared_s_,      report_.machine,
+                               report_.card,     thread_pools_,
+                               report_.workload, trials_->prepared().batches};
     try {
       journal_ = std::make_unique<Journal>(journal_path_of(file_.path()), to_json(header));
     } catch (const Error& error) {
@@ -175,7 +200,7 @@ class SweepRun {
     const Recorded& recorded = resumption_->recorded;
     prepared_s_ = recorded.header.prepared_s;
     if (recorded.finished) return;
-    journal_ = std::make_unique<Journal>(resumption_->journal, recorded.bytes);
+    journal_ = std::make_unique<Journal>(std::move(resumption_->journal), recorded.bytes);
   }
 
   std::vector<Json> recorded() const {
@@ -217,21 +242,28 @@ class SweepRun {
     wanted.budget_s = std::min(wanted.budget_s, plan_.budget_s);
     wanted.seed = plan_.seed;
     wanted.stop = &stop_;
+    const double end_s = measurer.now_s() + wanted.budget_s;
     wanted.observe = [&](std::string_view, const Config& config) {
       Progress state;
       state.phase = "what if";
       state.config = &config;
+      state.elapsed_s = measurer.now_s();
+      state.budget_s = end_s;
       plan_.observe(state);
     };
     what_if(measurer, outcome, wanted);
+    diagnose(outcome, plan_.surroundings);
     outcome.interrupted = stop_.load(std::memory_order_relaxed);
   }
 
+  /// A report that is not the last one is that of a run which was ended, until the last one comes.
   /// While recorded answers are given again, the report on disk knows more.
   void save(const Outcome& outcome, Journaled& measurer) {
     if (!measurer.is_live()) return;
     file_.save([&]() -> const Report& {
-      update(report_, outcome, measurer, wall_s(measurer));
+      Outcome partial = outcome;
+      partial.interrupted = true;
+      update(report_, partial, measurer, wall_s(measurer));
       return report_;
     });
   }
@@ -245,6 +277,7 @@ class SweepRun {
   ProgressLine progress_;
   ReportFile file_;
   Report report_;
+  std::vector<ThreadPool> thread_pools_;
   TuneOptions plan_;
   std::unique_ptr<Trials> trials_;
   std::unique_ptr<Journal> journal_;
@@ -258,6 +291,7 @@ int resume_sweep(const SweepOptions& options) {
 }  // namespace
 
 int run_sweep(const SweepOptions& options) {
+  refuse_command(options);
   if (!options.resume.empty()) return resume_sweep(options);
   refuse_early(options);
   return SweepRun(options, nullptr)();

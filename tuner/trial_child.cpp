@@ -7,63 +7,21 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
-#include <stop_token>
 #include <string_view>
-#include <thread>
 #include <utility>
 
+#include "channel.hpp"
 #include "child_process.hpp"
+#include "feedrate/core/clock.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/report/journal_header.hpp"
 #include "feedrate/report/request_json.hpp"
 #include "prepare.hpp"
+#include "serve.hpp"
 
 namespace feedrate {
 namespace {
-
-/// Tells the other end some times a second how many batches are finished, as long as it lives.
-class Heartbeat {
- public:
-  Heartbeat(Channel& channel, const std::atomic<std::uint64_t>& batches)
-      : thread_([&channel, &batches](std::stop_token stop) {
-          std::mutex mutex;
-          std::condition_variable_any asked;
-          std::unique_lock lock(mutex);
-          while (!stop.stop_requested()) {
-            asked.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; });
-            if (!stop.stop_requested()) {
-              channel.send({{"beat", batches.load(std::memory_order_relaxed)}});
-            }
-          }
-        }) {}
-
- private:
-  std::jthread thread_;
-};
-
-Json answer_to(const Json& question, Measurer& measurer, Channel& channel) {
-  std::atomic<std::uint64_t> batches{0};
-  RoundOptions live;
-  live.progress = &batches;
-  const Heartbeat heartbeat(channel, batches);
-  try {
-    return answer_of(measurer, question, live);
-  } catch (const std::exception& error) {
-    return failure_of(error);
-  }
-}
-
-/// Sends the samples that were skipped with the first answer after it.
-void add_skips(Json& answer, Measurer& measurer, std::size_t& told) {
-  const std::vector<Skip> skips = measurer.skips();
-  if (skips.size() == told) return;
-  for (const Skip& skip : skips) answer["skips"].push_back(to_json(skip));
-  told = skips.size();
-}
 
 std::atomic<bool> asked_to_end{false};
 
@@ -99,12 +57,31 @@ bool live_no_longer_than(int parent) {
   return ::getppid() == parent;
 }
 
-Preparation told_to(Channel& channel, std::size_t cached_samples) {
+/// Tells the other end at times that this process goes on.
+class SignsOfLife {
+ public:
+  explicit SignsOfLife(Channel& channel) : channel_(channel) {}
+
+  void give() {
+    const double now_s = SteadyClock{}.now_s();
+    if (now_s - last_s_ < beat_s) return;
+    last_s_ = now_s;
+    channel_.send({{"beat", ++count_}});
+  }
+
+ private:
+  Channel& channel_;
+  double last_s_ = SteadyClock{}.now_s();
+  std::uint64_t count_ = 0;
+};
+
+Preparation told_to(Channel& channel, SignsOfLife& signs, std::size_t cached_samples) {
   Preparation preparation;
   preparation.say = [&](const std::string& line) { channel.send({{"say", line}}); };
   preparation.progress = [&](int done, int wanted) {
     channel.send({{"preparing", {done, wanted}}});
   };
+  preparation.alive = [&signs] { signs.give(); };
   preparation.stop = &asked_to_end;
   preparation.cached_samples = cached_samples;
   return preparation;
@@ -113,9 +90,9 @@ Preparation told_to(Channel& channel, std::size_t cached_samples) {
 PreparedWorkload prepare_as_told(const SweepOptions& options, Channel& channel) {
   const auto order = channel.receive();
   if (!order) throw Error(Fault::interrupted, "The parent is gone.");
-  std::atomic<std::uint64_t> none{0};
-  const Heartbeat heartbeat(channel, none);
-  return prepare(options, told_to(channel, order->at("cached_samples").get<std::size_t>()));
+  SignsOfLife signs(channel);
+  const auto cached_samples = order->at("cached_samples").get<std::size_t>();
+  return prepare(options, told_to(channel, signs, cached_samples));
 }
 
 void live(const SweepOptions& options, Channel& channel) {
@@ -130,15 +107,6 @@ void live(const SweepOptions& options, Channel& channel) {
 }
 
 }  // namespace
-
-void serve(Measurer& measurer, Channel& channel) {
-  std::size_t skips_told = 0;
-  while (const auto question = channel.receive()) {
-    Json answer = answer_to(*question, measurer, channel);
-    add_skips(answer, measurer, skips_told);
-    if (!channel.send(answer)) return;
-  }
-}
 
 int run_trial_child(const SweepOptions& options) {
   leave_signals_to_parent();

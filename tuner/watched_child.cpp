@@ -13,6 +13,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/report/format.hpp"
+#include "serve.hpp"
 
 namespace feedrate {
 namespace {
@@ -54,36 +55,38 @@ class Pulse {
   /// True where the message was no answer.
   bool took(const Json& message) {
     const auto beat = message.find("beat");
-    const bool answer =
-        beat == message.end() && !message.contains("say") && !message.contains("preparing");
-    if (answer) return false;
-    if (beat != message.end()) count(beat->get<std::uint64_t>());
-    if (beat == message.end()) watch_.heard(message);
-    if (watch_.any_sign) since_s_ = SteadyClock{}.now_s();
+    if (beat != message.end()) {
+      count(beat->get<std::uint64_t>());
+      return true;
+    }
+    if (!message.contains("say") && !message.contains("preparing")) return false;
+    watch_.heard(message);
+    since_s_ = SteadyClock{}.now_s();
     return true;
   }
 
   /// To be called again and again. A stretch without a call is not held against the child: then
-  /// this process was stopped, and at a terminal the child with it.
+  /// this process was stopped, and at a terminal the child with it. Nor is the time until a beat
+  /// tells of what was done.
   bool is_still() {
     const double now_s = SteadyClock{}.now_s();
     if (now_s - looked_s_ > 1) since_s_ += now_s - looked_s_;
     looked_s_ = now_s;
-    return now_s - since_s_ > watch_.bound_s;
+    return now_s - since_s_ > watch_.bound_s + 2 * beat_s;
   }
 
  private:
-  void count(std::uint64_t batches) {
-    if (batches == batches_) return;
-    if (watch_.progress) watch_.progress->fetch_add(batches - batches_, std::memory_order_relaxed);
-    batches_ = batches;
+  void count(std::uint64_t signs) {
+    if (signs == signs_) return;
+    if (watch_.progress) watch_.progress->fetch_add(signs - signs_, std::memory_order_relaxed);
+    signs_ = signs;
     since_s_ = SteadyClock{}.now_s();
   }
 
   const Watch& watch_;
   double since_s_ = SteadyClock{}.now_s();
   double looked_s_ = since_s_;
-  std::uint64_t batches_ = 0;
+  std::uint64_t signs_ = 0;
 };
 
 /// An answer, if one has come.
@@ -159,10 +162,10 @@ void WatchedChild::throw_hung(const Watch& watch) {
   process_.signal(SIGKILL);
   process_.wait(5);
   const std::string time = format_duration(watch.bound_s);
-  throw_ended(watch.any_sign ? "The process of the trials gave no sign of life for " + time +
-                                   " while it prepared, and was killed"
-                             : "This trial finished no batch within " + time +
-                                   " and was killed (--trial-timeout sets that time)");
+  throw_ended(watch.preparing ? "The process of the trials gave no sign of life for " + time +
+                                    " while it prepared, and was killed"
+                              : "This trial finished no batch within " + time +
+                                    " and was killed (--trial-timeout sets that time)");
 }
 
 /// A preparation that is asked to end leaves no half-made files behind.

@@ -22,11 +22,11 @@ class ChildDied : public TrialError {
 
 /// How an answer is waited for.
 struct Watch {
-  double bound_s = 60;                             ///< so long may pass without a batch
-  bool any_sign = false;                           ///< any sign of life counts, not only batches
+  double bound_s = 60;                             ///< so long may pass without a sign of life
+  bool preparing = false;                          ///< not yet a trial
   const std::atomic<bool>* stop = nullptr;         ///< asks the child to end
   const std::atomic<bool>* abort = nullptr;        ///< ends it at once
-  std::atomic<std::uint64_t>* progress = nullptr;  ///< batches that it has finished
+  std::atomic<std::uint64_t>* progress = nullptr;  ///< signs of life that it has given
   /// Messages that are no answer.
   std::function<void(const Json&)> heard = [](const Json&) {};
 };

@@ -33,16 +33,15 @@ OptimizerSpec accumulating(OptimizerSpec optimizer, const Config& config) {
 }
 
 /// Makes cpu steps of a model that read `field` and "label" of a batch.
-std::function<Trainee(const Config&)> steps_of(ModelSpec model, OptimizerSpec optimizer,
-                                               std::string field, std::uint64_t seed) {
-  return [=](const Config& config) -> Trainee {
+std::function<TrainStep(const Config&)> steps_of(ModelSpec model, OptimizerSpec optimizer,
+                                                 std::string field, std::uint64_t seed) {
+  return [=](const Config& config) -> TrainStep {
     const std::shared_ptr<AnyStep> step =
         make_step(model, accumulating(optimizer, config), config.precision,
                   static_cast<std::size_t>(config.batch), config.step_threads, seed);
-    return {[step, field](const Batch& batch) {
-              step->run(batch.tensor(field), batch.get<std::int32_t>("label"));
-            },
-            step->memory_bytes()};
+    return [step, field](const Batch& batch) {
+      step->run(batch.tensor(field), batch.get<std::int32_t>("label"));
+    };
   };
 }
 
@@ -91,12 +90,13 @@ PreparedWorkload assemble(std::string name, std::shared_ptr<const Source> source
 /// Uniform noise in [0, 1), brighter where the feature's index matches the label: learnable.
 /// Source of the generator: splitmix64, Steele, Lea, Flood, OOPSLA 2014.
 template <class T>
-void fill(InMemory& table, std::string_view field, std::int32_t classes, std::uint64_t seed) {
+void fill(InMemory& table, std::string_view field, std::int32_t classes,
+          const WorkloadRequest& request) {
   const std::span<std::int32_t> labels = table.column<std::int32_t>("label");
   const std::span<T> values = table.column<T>(field);
   const std::size_t features = values.size() / labels.size();
   constexpr float scale = std::is_same_v<T, float> ? 1.0f : 255.0f;
-  std::uint64_t state = seed;
+  std::uint64_t state = request.seed + 1;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     labels[i] = static_cast<std::int32_t>(i) % classes;
     const auto bright = static_cast<std::size_t>(labels[i]);
@@ -107,6 +107,7 @@ void fill(InMemory& table, std::string_view field, std::int32_t classes, std::ui
       const bool match = j % static_cast<std::size_t>(classes) == bright;
       values[i * features + j] = static_cast<T>(scale * (match ? 0.5f + noise / 2 : noise / 2));
     }
+    request.alive();
   }
 }
 
@@ -116,7 +117,7 @@ InMemory make_table(std::size_t samples, const ModelSpec& model, std::int32_t cl
                     const WorkloadRequest& request) {
   request.say("Making " + std::to_string(samples) + " samples in memory.");
   InMemory table(samples, {{"input", dtype_of<T>(), model.input}, {"label", DType::i32, {}}});
-  fill<T>(table, "input", classes, request.seed + 1);
+  fill<T>(table, "input", classes, request);
   return table;
 }
 
@@ -170,10 +171,10 @@ PreparedWorkload make_in_memory(const WorkloadRequest& request) {
   return prepared;
 }
 
-std::vector<LoadPart> parts_of(const ImageFolder& folder) {
-  const LoadParts parts = time_load_parts(folder);
-  if (parts.decode_s == 0) return {};
-  return {{"decode", parts.decode_s}, {"augment", parts.augment_s}, {"read", parts.read_s}};
+/// What loading a picture costs; empty where none can be read.
+std::optional<LoadCosts> load_costs(const ImageFolder& folder) {
+  const LoadCosts costs = time_load_parts(folder);
+  return costs.decode_s > 0 ? std::optional(costs) : std::nullopt;
 }
 
 /// The pictures without one of their costs. Some are decoded beforehand: a part of the folder that
@@ -207,7 +208,7 @@ PreparedWorkload on_images(const std::string& name, const std::string& path,
   prepared.workload.variant = [folder, path, threads = request.threads](Variant variant) {
     return image_variant(folder, path, threads, variant);
   };
-  prepared.info.parts = parts_of(*folder);
+  prepared.info.load = load_costs(*folder);
   return prepared;
 }
 
@@ -294,9 +295,9 @@ PreparedWorkload (*maker_of(std::string_view name))(const WorkloadRequest&) {
 /// Steps that take the accelerator's time and do nothing.
 void emulate(PreparedWorkload& prepared, const Accelerator& accelerator) {
   Workload& workload = prepared.workload;
-  workload.make_step = [accelerator](const Config&) -> Trainee {
+  workload.make_step = [accelerator](const Config&) -> TrainStep {
     const auto step = std::make_shared<EmulatedStep<>>(accelerator.step_s, accelerator.batch);
-    return {[step](const Batch& batch) { step->run(batch.count()); }, 0};
+    return [step](const Batch& batch) { step->run(batch.count()); };
   };
   workload.step_bytes = {};
   workload.flops_per_sample = prepared.info.flops_per_sample = 0;

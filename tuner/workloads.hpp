@@ -38,6 +38,7 @@ struct WorkloadRequest {
   int threads = 1;                              ///< for making data
   std::function<void(const std::string&)> say;  ///< one line about what takes time
   std::function<void(int done, int wanted)> progress;
+  std::function<void()> alive;  ///< called now and then by what has nothing to say
   const std::atomic<bool>* stop = nullptr;
 };
 

@@ -25,9 +25,10 @@ void fail_as(const std::string& name) {
   std::fprintf(stderr, "planted: a step that ends in %s\n", name.c_str());
   if (name == "segfault") std::raise(SIGSEGV);
   if (name == "abort") std::abort();
-  if (name == "exit") std::_Exit(3);
+  if (name == "exit" || name == "once") std::_Exit(3);
   if (name == "bad_alloc") throw std::bad_alloc();
   while (name == "loop") ::sleep(1);
+  if (name == "slow") ::usleep(550'000);
 }
 
 /// Computes for 20 us, so that rates are no matter of luck.
@@ -36,20 +37,25 @@ void compute() {
   while (SteadyClock{}.now_s() < end_s) continue;
 }
 
-Trainee make_step(const std::string& name) {
-  return {[name](const Batch& batch) {
-            if (batch.count() == faulty_batch) fail_as(name);
-            compute();
-          },
-          0};
+TrainStep make_step(const std::string& name) {
+  return [name](const Batch& batch) {
+    if (batch.count() == faulty_batch) fail_as(name);
+    compute();
+  };
 }
 
 /// Files in the working folder stand for what the machine does between two starts.
-void fail_while_preparing(const std::string& name) {
+void fail_while_preparing(const WorkloadRequest& request) {
+  const std::string& name = request.name;
+  while (name == "stuck") ::sleep(1);
+  for (int i = 0; name == "slow_start" && i < 40; ++i) {
+    ::usleep(100'000);
+    request.alive();
+  }
   if (name == "unpreparable") std::raise(SIGSEGV);
-  if (name != "second_chance" || ::access("prepared_once", F_OK) == 0) return;
-  std::fclose(std::fopen("prepared_once", "w"));
-  std::raise(SIGSEGV);
+  const bool prepared_once = ::access("prepared_once", F_OK) == 0;
+  if (name == "second_chance" || name == "once") std::fclose(std::fopen("prepared_once", "w"));
+  if (prepared_once ? name == "once" : name == "second_chance") std::raise(SIGSEGV);
 }
 
 }  // namespace
@@ -64,7 +70,7 @@ void check_data(const std::string&, const std::string&) {}
 void limit_variants(Workload&, std::size_t, std::uint64_t) {}
 
 PreparedWorkload prepare_workload(const WorkloadRequest& request) {
-  fail_while_preparing(request.name);
+  fail_while_preparing(request);
   if (request.name == "no_data") throw Error(Fault::data, "There are no planted data.");
   InMemory table(4096, {{"input", DType::f32, {4}}, {"label", DType::i32, {}}});
   PreparedWorkload prepared;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/measure/pipeline.hpp"
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <set>
 #include <vector>
 
@@ -40,14 +42,13 @@ struct Setup {
     workload.name = "observed";
     workload.source = make_source(data);
     workload.step_bytes = [](const Config& config) { return 100 * std::size_t(config.batch); };
-    workload.make_step = [this](const Config& config) -> Trainee {
+    workload.make_step = [this](const Config& config) -> TrainStep {
       if (config.batch > 100) throw Error(Fault::device, "No memory for so large a batch.");
       made.push_back(config.batch);
-      return {[this](const Batch& batch) {
-                counts.push_back(batch.count());
-                for (const auto label : batch.get<std::int32_t>("label")) trained.insert(label);
-              },
-              1000};
+      return [this](const Batch& batch) {
+        counts.push_back(batch.count());
+        for (const auto label : batch.get<std::int32_t>("label")) trained.insert(label);
+      };
     };
     return workload;
   }
@@ -68,6 +69,24 @@ TEST_CASE("A step is made once per precision and threads, for the largest batch"
   pipeline.coupled({.workers = 1, .prefetch = 1, .step_threads = 2, .batch = 8}, three_batches);
   CHECK(setup.made == std::vector{64, 64});
   CHECK(pipeline.memory_bytes({.batch = 8}) == 256 + 800);
+}
+
+TEST_CASE("Each part of a round's set-up counts as progress", "[pipeline]") {
+  // Bug: a large step that is made, and data that are evicted, within the time of one batch.
+  Setup setup;
+  std::atomic<std::uint64_t> progress{0};
+  std::vector<std::uint64_t> seen;
+  Workload workload = setup.workload();
+  workload.make_step = [&](const Config&) -> TrainStep {
+    seen.push_back(progress);
+    return [&](const Batch&) { seen.push_back(progress); };
+  };
+  Pipeline pipeline(workload, 8, CacheMode::cold);
+  RoundOptions options = three_batches;
+  options.progress = &progress;
+  pipeline.run({Part::coupled, {.batch = 8}, options});
+  // The step was made, the loader was started, the first batch was filled.
+  CHECK(seen.at(1) == seen.at(0) + 3);
 }
 
 TEST_CASE("A batch too large for its step fails alone", "[pipeline]") {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/measure/round.hpp"
 
+#include <atomic>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "feedrate/measure/trial.hpp"
 
@@ -47,6 +50,18 @@ TEST_CASE("The clock of a round starts behind the first step", "[round]") {
   CHECK(round.step_s == Approx(4 * 0.03));
   CHECK(round.busy() == Approx(0.6));
   CHECK(round.samples_per_s() == Approx(10 / 0.05));
+}
+
+TEST_CASE("Filling and the first step count as progress, like each batch after them", "[round]") {
+  // Bug: a first step that is taken for a hang, because only what follows it is counted.
+  FakeClock clock;
+  FakeFeed feed{&clock};
+  std::atomic<std::uint64_t> progress{0};
+  std::vector<std::uint64_t> seen;
+  const auto step = [&](const FakeBatch&) { seen.push_back(progress); };
+  run_round(feed, step, {.seconds = 0, .progress = &progress}, clock);
+  CHECK(seen == std::vector<std::uint64_t>{1, 2, 3, 4});
+  CHECK(progress == 5);
 }
 
 TEST_CASE("A round has at least three batches however short its time", "[round]") {

@@ -26,7 +26,7 @@ inline Report example_report() {
   report.machine.limits.cpus.visible = report.machine.limits.cpus.usable = 2;
   report.workload.name = "images";
   report.workload.kind = "builtin";
-  report.workload.parts = {{"decode", 0.0015}, {"read", 0.0005}};
+  report.workload.load = LoadCosts{.read_s = 0.0002, .decode_s = 0.0014, .augment_s = 0.0004};
   report.space.workers = {0, 2};
   report.allowed = {Tier::safe};
   Outcome& outcome = report.outcome;

@@ -26,7 +26,8 @@ Round odd_round() {
           .ring_at_start = 4,
           .ring_at_end = 5,
           .variability = 0.9,
-          .energy_j = 12.5};
+          .energy_j = 12.5,
+          .queue_s = 2.0 / 3};
 }
 
 Config odd_config() {
@@ -89,6 +90,7 @@ TEST_CASE("A round keeps every field to its last bit", "[from_json]") {
   CHECK(back.ring_at_end == round.ring_at_end);
   CHECK(back.variability == round.variability);
   CHECK(back.energy_j == round.energy_j);
+  CHECK(back.queue_s == round.queue_s);
 }
 
 TEST_CASE("A request keeps every field but its pointers", "[from_json]") {
@@ -114,7 +116,7 @@ TEST_CASE("A figure that is not finite comes back as not-a-number", "[from_json]
   CHECK(std::isnan(through_text(to_json(round)).get<Round>().variability));
 }
 
-TEST_CASE("A journal's header keeps machine, card and workload", "[from_json]") {
+TEST_CASE("A journal's header keeps machine, card, environment and workload", "[from_json]") {
   // Bug: a resumed run that plans on the figures of now, and asks other questions.
   JournalHeader header;
   header.tool = {"0.1.0", "abc", "autotune --seed 3", "2026-01-01T00:00:00Z", 3, 0};
@@ -128,14 +130,22 @@ TEST_CASE("A journal's header keeps machine, card and workload", "[from_json]") 
   header.workload.kind = "builtin";
   header.workload.field = "image";
   header.workload.samples = 2000;
+  header.workload.stored_bytes = 1.5e5;
   header.workload.cached_samples = 1500;
   header.workload.cache = CacheMode::cold;
-  header.workload.parts = {{"decode", 0.001}};
+  header.workload.load = LoadCosts{1e-5, 0.001, 3e-4};
   header.batches = {16, 32};
+  header.thread_pools = {{"OMP_NUM_THREADS", 7}};
   const Json json = to_json(header);
   const auto back = through_text(json).get<JournalHeader>();
   CHECK(to_json(back).dump() == json.dump());
   CHECK(back.workload.field == "image");
+  CHECK(back.workload.load->read_s == 1e-5);
+  CHECK(back.workload.load->decode_s == 0.001);
+  CHECK(back.workload.load->augment_s == 3e-4);
+  CHECK(back.thread_pools.at(0).variable == "OMP_NUM_THREADS");
+  CHECK(back.thread_pools.at(0).threads == 7);
+  CHECK(back.workload.stored_bytes == 1.5e5);
   CHECK(back.machine.limits.cpus.quota == 1.5);
   CHECK(back.machine.gpus.list.at(0).numa_node == -1);
   CHECK(back.card->products.at(0).flops.all.per_s == 2e11);

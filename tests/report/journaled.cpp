@@ -100,7 +100,7 @@ TEST_CASE("Behind its records a run goes on live, later and in another block", "
   const Recorded run = read_recorded(path);
   FakeMachine machine;
   machine.clock_s = 5;
-  Journal journal(path, run.bytes);
+  Journal journal(JournalFile::find(path), run.bytes);
   int went_live = 0;
   Journaled again(machine, &journal, run.lines, {.go_live = [&] {
                     ++went_live;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "feedrate/core/config.hpp"
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/order.hpp"
 
@@ -27,6 +28,17 @@ struct LoaderOptions {
 
   int slots() const noexcept { return prefetch + 1 + copies_in_flight; }
 };
+
+/// The options of a loader that runs as a config says. A caller that fills batches itself has none
+/// ready ahead.
+inline LoaderOptions loader_options(const Config& config, const OrderOptions& order,
+                                    std::uint64_t max_skips) {
+  return {.batch = config.batch,
+          .workers = config.workers,
+          .prefetch = config.workers == 0 ? 0 : config.prefetch,
+          .order = order,
+          .max_skips = max_skips};
+}
 
 /// Throws Error(usage) when an option makes no sense.
 inline const LoaderOptions& checked(const LoaderOptions& options) {

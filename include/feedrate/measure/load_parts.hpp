@@ -8,15 +8,9 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/data/image_folder.hpp"
+#include "feedrate/measure/surroundings.hpp"
 
 namespace feedrate {
-
-/// Seconds per sample, on one core.
-struct LoadParts {
-  double read_s = 0;     ///< from the page cache
-  double decode_s = 0;   ///< of the window that the crop needs
-  double augment_s = 0;  ///< resize, mirror, normalise, lay out
-};
 
 namespace detail {
 
@@ -50,11 +44,11 @@ double seconds_of(Work&& work) {
 
 }  // namespace detail
 
-/// Times the parts over up to `samples` pictures spread over the folder, or about `budget_s`.
-/// Unreadable pictures are left out; all zero when none could be read.
-inline LoadParts time_load_parts(const ImageFolder& folder, std::size_t samples = 64,
+/// Times the parts, from the page cache, over up to `samples` pictures spread over the folder, or
+/// about `budget_s`. Unreadable pictures are left out; all zero when none could be read.
+inline LoadCosts time_load_parts(const ImageFolder& folder, std::size_t samples = 64,
                                  double budget_s = 0.5) {
-  LoadParts parts;
+  LoadCosts parts;
   JpegDecoder jpeg;
   ImageDecoder decoder;
   std::vector<std::uint8_t> file, row;

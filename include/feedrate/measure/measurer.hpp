@@ -34,7 +34,7 @@ constexpr std::string_view name_of(Part part) noexcept {
 enum class Variant : std::uint8_t {
   as_is,
   decoded,      ///< every sample is read and decoded already
-  unaugmented,  ///< nothing is drawn at random: the middle of each picture
+  unaugmented,  ///< neither resized nor mirrored: the middle of the training crop
 };
 
 inline constexpr std::array<std::string_view, 3> variant_names = {"as_is", "decoded",

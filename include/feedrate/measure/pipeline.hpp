@@ -34,6 +34,7 @@ class Pipeline final : public Measurer {
 
   Round run(const Request& request) override {
     choose_loader(request.variant);
+    detail::count_progress(request.options);
     RoundOptions options = request.options;
     options.joules = &workload_.joules;
     switch (request.part) {
@@ -53,9 +54,11 @@ class Pipeline final : public Measurer {
 
   /// One coupled round: loader and step together, from an empty ring.
   Round coupled(const Config& config, const RoundOptions& options) {
-    const Trainee& trainee = trainee_for(config);
+    const TrainStep& step = step_for(config);
+    detail::count_progress(options);
     start(config);
-    Round round = run_round(*loader_, trainee.step, within_epoch(config, options));
+    detail::count_progress(options);
+    Round round = run_round(*loader_, step, within_epoch(config, options));
     advance(config, round);
     return round;
   }
@@ -63,6 +66,7 @@ class Pipeline final : public Measurer {
   /// The loader alone: batches are drained and thrown away.
   Round loader_alone(const Config& config, const RoundOptions& options) {
     start(config);
+    detail::count_progress(options);
     Round round = run_round(
         *loader_, [](const Batch&) {}, within_epoch(config, options));
     advance(config, round);
@@ -71,17 +75,19 @@ class Pipeline final : public Measurer {
 
   /// The step alone, on one batch that already lies in memory.
   Round device_alone(const Config& config, const RoundOptions& options) {
-    const Trainee& trainee = trainee_for(config);
+    const TrainStep& step = step_for(config);
+    detail::count_progress(options);
     start(config, 0);  // the first batch of an epoch is a whole one
     Replay replay(loader_->next());
+    detail::count_progress(options);
     loader_->resize(0);
-    return run_round(replay, trainee.step, options);
+    return run_round(replay, step, options);
   }
 
   /// Seconds that going on to the next epoch costs: the step interval there less the median one;
   /// -1 where an epoch is a single batch.
   double epoch_boundary_s(const Config& config) override {
-    const Trainee& trainee = trainee_for(config);
+    const TrainStep& step = step_for(config);
     const auto per_epoch = batches_per_epoch(config);
     if (per_epoch < 2) return -1;
     const auto before = std::min<std::uint64_t>(per_epoch - 1, 4);
@@ -91,7 +97,7 @@ class Pipeline final : public Measurer {
     double last_s = 0;
     for (std::uint64_t b = 0; b < 2 * before + 3; ++b) {
       const auto batch = loader_->next();
-      trainee.step(*batch);
+      step(*batch);
       const double now_s = SteadyClock{}.now_s();
       if (b > 0) (batch->index() == 0 ? at_boundary_s : intervals.emplace_back()) = now_s - last_s;
       last_s = now_s;
@@ -107,7 +113,7 @@ class Pipeline final : public Measurer {
   std::vector<Skip> skips() override { return loaders_.at(Variant::as_is)->skips(); }
 
  private:
-  using TraineeKey = std::tuple<Precision, int, int, int>;
+  using StepKey = std::tuple<Precision, int, int, int>;
 
   /// A feed that returns the same batch again and again.
   class Replay {
@@ -145,12 +151,9 @@ class Pipeline final : public Measurer {
   }
 
   LoaderOptions options_for(const Config& config) const {
-    return {.batch = config.batch,
-            .workers = config.workers,
-            .prefetch = config.workers == 0 ? 0 : config.prefetch,
-            .order = workload_.order,
-            .max_skips = workload_.max_skips,
-            .stall_s = workload_.stall_s};
+    LoaderOptions options = loader_options(config, workload_.order, workload_.max_skips);
+    options.stall_s = workload_.stall_s;
+    return options;
   }
 
   std::uint64_t batches_per_epoch(const Config& config) const {
@@ -216,26 +219,26 @@ class Pipeline final : public Measurer {
 
   /// A step serves every batch up to the largest: made once per precision and threads. Where that
   /// one can't be made, each batch gets its own, so that a batch too large fails alone.
-  Trainee& trainee_for(const Config& config) {
+  TrainStep& step_for(const Config& config) {
     const auto key = [&](int batch) {
-      return TraineeKey{config.precision, config.step_threads, config.accumulate, batch};
+      return StepKey{config.precision, config.step_threads, config.accumulate, batch};
     };
-    const TraineeKey shared = key(largest_batch_), own = key(config.batch);
-    if (const auto found = trainees_.find(shared); found != trainees_.end()) return found->second;
-    if (const auto found = trainees_.find(own); found != trainees_.end()) return found->second;
+    const StepKey shared = key(largest_batch_), own = key(config.batch);
+    if (const auto found = steps_.find(shared); found != steps_.end()) return found->second;
+    if (const auto found = steps_.find(own); found != steps_.end()) return found->second;
     Config largest = config;
     largest.batch = std::max(largest_batch_, config.batch);
     try {
-      return trainees_.emplace(shared, workload_.make_step(largest)).first->second;
+      return steps_.emplace(shared, workload_.make_step(largest)).first->second;
     } catch (const std::exception&) {
-      return trainees_.emplace(own, workload_.make_step(config)).first->second;
+      return steps_.emplace(own, workload_.make_step(config)).first->second;
     }
   }
 
   Workload workload_;
   int largest_batch_;
   CacheMode mode_;
-  std::map<TraineeKey, Trainee> trainees_;
+  std::map<StepKey, TrainStep> steps_;
   std::uint64_t cursor_ = 0;        ///< samples read so far, counted across epochs
   std::uint64_t most_read_ = 4096;  ///< samples of the longest round
   std::map<Variant, std::unique_ptr<Loader>> loaders_;

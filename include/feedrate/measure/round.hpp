@@ -21,7 +21,7 @@ struct RoundOptions {
   int min_batches = 3;                              ///< at least
   int max_batches = 1 << 30;                        ///< at most
   const std::atomic<bool>* abort = nullptr;         ///< ends the round at the next batch when true
-  std::atomic<std::uint64_t>* progress = nullptr;   ///< counts batches, for whoever watches
+  std::atomic<std::uint64_t>* progress = nullptr;   ///< counts signs of life, for whoever watches
   const std::function<double()>* joules = nullptr;  ///< used so far; null: not metered
 };
 
@@ -68,6 +68,11 @@ inline double joules(const RoundOptions& options) {
   return options.joules && *options.joules ? (*options.joules)() : 0;
 }
 
+/// What may take long was done: a part of the set-up, a batch loaded for the first step, a step.
+inline void count_progress(const RoundOptions& options) noexcept {
+  if (options.progress) options.progress->fetch_add(1, std::memory_order_relaxed);
+}
+
 inline void check_abort(const RoundOptions& options) {
   if (options.abort && options.abort->load(std::memory_order_relaxed)) {
     throw Error(Fault::interrupted, "The run was interrupted.");
@@ -92,12 +97,14 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
   {
     const auto first = take();
     round.first_batch_s = clock.now_s() - call_s;
+    detail::count_progress(options);
     step(*first);
+    detail::count_progress(options);
   }
-  round.ring_at_start = feed.ready();
   const double joules = detail::joules(options);
   const double queue_s = run_queue_wait_s();
   const double cpu_s = process_cpu_s();
+  round.ring_at_start = feed.ready();
   const double start_s = clock.now_s();
   double squares = 0;
   for (double now_s = start_s;;) {
@@ -109,7 +116,7 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
     round.wait_s += have_s - now_s;
     round.step_s += done_s - have_s;
     squares += (done_s - now_s) * (done_s - now_s);
-    if (options.progress) options.progress->fetch_add(1, std::memory_order_relaxed);
+    detail::count_progress(options);
     round.samples += batch->count();
     ++round.batches;
     now_s = done_s;

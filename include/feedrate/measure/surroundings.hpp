@@ -17,8 +17,8 @@ namespace feedrate {
 /// Seconds per sample on one core.
 struct LoadCosts {
   double read_s = 0;
-  double decode_s = 0;
-  double augment_s = 0;
+  double decode_s = 0;   ///< of the window that the crop needs
+  double augment_s = 0;  ///< resize, mirror, normalise, lay out
 
   double sum_s() const noexcept { return read_s + decode_s + augment_s; }
 };
@@ -52,10 +52,12 @@ struct Surroundings {
   std::optional<LoadCosts> load;
   std::optional<ReadSpeeds> reads;
   bool cold = false;                    ///< samples are read past the page cache
-  std::uint64_t samples_per_epoch = 0;  ///< 0: unknown
+  std::uint64_t samples_per_epoch = 0;  ///< of the whole data; 0: unknown
+  std::uint64_t samples_used = 0;       ///< of them, which the rounds go through; 0: all
   std::vector<ThreadPool> thread_pools;
   std::optional<GpuState> gpu;
-  bool emulated = false;  ///< the device only takes time
+  bool emulated = false;         ///< the device only takes time
+  std::optional<double> wanted;  ///< share of the time in which that device should step
 };
 
 /// The pools that the environment sizes, in this process and its children.

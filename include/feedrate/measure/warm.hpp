@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 
@@ -20,7 +21,8 @@ struct WarmLimits {
   double seconds = 10;
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
-  std::size_t samples = 0;  ///< that the part shall have, whatever fits; 0: those that fit
+  std::function<void()> alive = {};  ///< called after each sample, for whoever watches
+  std::size_t samples = 0;           ///< that the part shall have, whatever fits; 0: those that fit
 };
 
 /// Reads samples, in the order of a Subset with the same seed, until a limit is met; returns how
@@ -32,6 +34,7 @@ inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     bytes += source.touch(choice(i));
+    if (limits.alive) limits.alive();
     const bool stopped = limits.stop && limits.stop->load(std::memory_order_relaxed);
     if (bytes >= limits.bytes || stopped || SteadyClock{}.now_s() >= end_s) return i + 1;
   }

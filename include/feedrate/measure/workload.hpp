@@ -17,17 +17,14 @@
 namespace feedrate {
 
 /// A step as the measurer sees it: trains on one batch and returns when that is done.
-struct Trainee {
-  std::function<void(const Batch&)> step;
-  std::size_t memory_bytes = 0;
-};
+using TrainStep = std::function<void(const Batch&)>;
 
 /// What is measured: data and a way to make steps.
 struct Workload {
   std::string name;
   std::shared_ptr<const Source> source;
   /// Makes a step of the config's precision and threads that takes batches up to its size.
-  std::function<Trainee(const Config&)> make_step;
+  std::function<TrainStep(const Config&)> make_step;
   /// Bytes that such a step takes, without making it; where empty only the slots are counted.
   std::function<std::size_t(const Config&)> step_bytes = {};
   /// The data with one cost taken away; empty, or null, where that can't be had.

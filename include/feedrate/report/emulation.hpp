@@ -66,7 +66,7 @@ inline std::string sample_text(const Accelerator& accelerator) {
 
 }  // namespace detail
 
-/// The emulation as sentences, one for each line of the screen's block EMULATED.
+/// The emulation as sentences, one for each line of the screen's block EMUL.
 inline std::vector<std::string> emulation_lines(const Emulation& emulation) {
   std::vector<std::string> lines = {detail::accelerator_text(emulation.accelerator)};
   const auto add = [&](const char* label, const std::optional<AcceleratorUse>& use) {

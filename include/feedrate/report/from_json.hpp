@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -52,6 +53,15 @@ void read(const Json& object, const char* key, std::optional<T>& field) {
   field = value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
 }
 
+/// Several fields: a key, its field, a key, its field, and so on.
+inline void read_all(const Json&) {}
+
+template <class T, class... Rest>
+void read_all(const Json& object, const char* key, T& field, Rest&&... rest) {
+  read(object, key, field);
+  read_all(object, rest...);
+}
+
 /// Which of `names` the text is; throws Error(data) when it is none.
 template <std::size_t N>
 std::size_t index_of(const std::array<std::string_view, N>& names, const Json& json) {
@@ -89,32 +99,16 @@ inline void from_json(const Json& json, Config& config) {
 }
 
 inline void from_json(const Json& json, Round& round) {
-  detail::read(json, "order", round.order);
-  detail::read(json, "block", round.block);
-  detail::read(json, "start_s", round.start_s);
-  detail::read(json, "duration_s", round.duration_s);
-  detail::read(json, "samples", round.samples);
-  detail::read(json, "batches", round.batches);
-  detail::read(json, "wait_s", round.wait_s);
-  detail::read(json, "step_s", round.step_s);
-  detail::read(json, "cpu_s", round.cpu_s);
-  detail::read(json, "first_batch_s", round.first_batch_s);
-  detail::read(json, "ring_at_start", round.ring_at_start);
-  detail::read(json, "ring_at_end", round.ring_at_end);
-  detail::read(json, "variability", round.variability);
-  detail::read(json, "queue_s", round.queue_s);
-  detail::read(json, "energy_j", round.energy_j);
+  detail::read_all(json, "order", round.order, "block", round.block, "start_s", round.start_s,
+                   "duration_s", round.duration_s, "samples", round.samples, "batches",
+                   round.batches, "wait_s", round.wait_s, "step_s", round.step_s, "cpu_s",
+                   round.cpu_s, "first_batch_s", round.first_batch_s, "ring_at_start",
+                   round.ring_at_start, "ring_at_end", round.ring_at_end, "variability",
+                   round.variability, "queue_s", round.queue_s, "energy_j", round.energy_j);
 }
 
 inline void from_json(const Json& json, Skip& skip) {
-  detail::read(json, "sample", skip.sample);
-  detail::read(json, "name", skip.name);
-  detail::read(json, "reason", skip.reason);
-}
-
-inline void from_json(const Json& json, LoadPart& part) {
-  detail::read(json, "name", part.name);
-  detail::read(json, "seconds_per_sample", part.seconds_per_sample);
+  detail::read_all(json, "sample", skip.sample, "name", skip.name, "reason", skip.reason);
 }
 
 }  // namespace feedrate

@@ -11,10 +11,10 @@
 
 namespace feedrate {
 
-/// How a run began. What was measured or read of the machine then is kept: a resumed search must
-/// see the same figures.
+/// How a run began. What was measured or read of machine and environment then is kept: a resumed
+/// search must see the same figures.
 struct JournalHeader {
-  static constexpr int version = 1;
+  static constexpr int version = 2;
 
   ToolInfo tool;
   std::vector<std::string> arguments;  ///< the command line, without the program's name
@@ -23,65 +23,82 @@ struct JournalHeader {
   double prepared_s = 0;               ///< from the start of the program to its first trial
   Machine machine;
   std::optional<MachineCard> card;
+  std::vector<ThreadPool> thread_pools;  ///< that the environment sized
   WorkloadInfo workload;
   std::vector<int> batches;  ///< the workload's default axis
 };
 
 inline void from_json(const Json& json, ToolInfo& tool) {
-  detail::read(json, "version", tool.version);
-  detail::read(json, "commit", tool.commit);
-  detail::read(json, "command_line", tool.command_line);
-  detail::read(json, "seed", tool.seed);
-  detail::read(json, "started_at", tool.started_at);
-  detail::read(json, "wall_s", tool.wall_s);
+  detail::read_all(json, "version", tool.version, "commit", tool.commit, "command_line",
+                   tool.command_line, "seed", tool.seed, "started_at", tool.started_at, "wall_s",
+                   tool.wall_s);
+}
+
+inline Json to_json(const ThreadPool& pool) {
+  return {{"variable", pool.variable}, {"threads", pool.threads}};
+}
+
+inline void from_json(const Json& json, ThreadPool& pool) {
+  detail::read_all(json, "variable", pool.variable, "threads", pool.threads);
 }
 
 /// All fields; the report's own object leaves out what is of no use to readers.
 inline Json workload_json(const WorkloadInfo& workload) {
   Json json = detail::workload_json(workload);
   json["field"] = workload.field;
+  json["stored_bytes"] = workload.stored_bytes;
   return json;
 }
 
+namespace detail {
+
+/// What loading a sample costs, by the names of its parts; empty where it has none.
+inline std::optional<LoadCosts> read_load_costs(const Json& parts) {
+  LoadCosts costs;
+  for (const Json& part : parts) {
+    for (const auto& [name, seconds] : load_parts) {
+      if (part.at("name") == name) read(part, "seconds_per_sample", costs.*seconds);
+    }
+  }
+  return parts.empty() ? std::nullopt : std::optional(costs);
+}
+
+}  // namespace detail
+
 inline void from_json(const Json& json, WorkloadInfo& workload) {
-  detail::read(json, "name", workload.name);
-  detail::read(json, "kind", workload.kind);
-  detail::read(json, "dataset", workload.dataset);
-  detail::read(json, "path", workload.path);
-  detail::read(json, "model", workload.model);
-  detail::read(json, "field", workload.field);
-  detail::read(json, "samples", workload.samples);
-  detail::read(json, "sample_bytes", workload.sample_bytes);
-  detail::read(json, "model_flops_per_sample", workload.flops_per_sample);
+  detail::read_all(json, "name", workload.name, "kind", workload.kind, "dataset", workload.dataset,
+                   "path", workload.path, "model", workload.model, "field", workload.field,
+                   "stored_bytes", workload.stored_bytes, "samples", workload.samples,
+                   "sample_bytes", workload.sample_bytes, "model_flops_per_sample",
+                   workload.flops_per_sample);
   workload.cache = json.at("cache") == "cold" ? CacheMode::cold : CacheMode::warm;
   detail::read(json, "cached_samples", workload.cached_samples);
-  detail::read(json, "load_parts", workload.parts);
+  workload.load = detail::read_load_costs(json.at("load_parts"));
 }
 
 inline Json to_json(const JournalHeader& header) {
-  return {{"journal_version", JournalHeader::version},
-          {"tool", detail::tool_json(header.tool)},
-          {"arguments", header.arguments},
-          {"folder", header.folder},
-          {"report", header.report},
-          {"prepared_s", header.prepared_s},
-          {"machine", to_json(header.machine)},
-          {"card", header.card ? to_json(*header.card) : Json(nullptr)},
-          {"workload", workload_json(header.workload)},
-          {"batches", header.batches}};
+  return {
+      {"journal_version", JournalHeader::version},
+      {"tool", detail::tool_json(header.tool)},
+      {"arguments", header.arguments},
+      {"folder", header.folder},
+      {"report", header.report},
+      {"prepared_s", header.prepared_s},
+      {"machine", to_json(header.machine)},
+      {"card", header.card ? to_json(*header.card) : Json(nullptr)},
+      {"thread_pools", detail::json_array(header.thread_pools,
+                                          [](const ThreadPool& pool) { return to_json(pool); })},
+      {"workload", workload_json(header.workload)},
+      {"batches", header.batches}};
 }
 
 inline void from_json(const Json& json, JournalHeader& header) {
-  detail::read(json, "tool", header.tool);
-  detail::read(json, "arguments", header.arguments);
-  detail::read(json, "folder", header.folder);
-  detail::read(json, "report", header.report);
-  detail::read(json, "prepared_s", header.prepared_s);
-  detail::read(json, "machine", header.machine);
-  detail::read(json, "card", header.card);
+  detail::read_all(json, "tool", header.tool, "arguments", header.arguments, "folder",
+                   header.folder, "report", header.report, "prepared_s", header.prepared_s,
+                   "machine", header.machine, "card", header.card);
   if (header.card) header.card->machine = header.machine;
-  detail::read(json, "workload", header.workload);
-  detail::read(json, "batches", header.batches);
+  detail::read_all(json, "thread_pools", header.thread_pools, "workload", header.workload,
+                   "batches", header.batches);
 }
 
 }  // namespace feedrate

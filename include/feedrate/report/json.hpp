@@ -36,9 +36,12 @@ inline Json workload_json(const WorkloadInfo& workload) {
                {"model_flops_per_sample", workload.flops_per_sample},
                {"cache", workload.cache == CacheMode::warm ? "warm" : "cold"},
                {"cached_samples", workload.cached_samples}};
-  json["load_parts"] = json_array(workload.parts, [](const LoadPart& part) -> Json {
-    return {{"name", part.name}, {"seconds_per_sample", part.seconds_per_sample}};
-  });
+  json["load_parts"] = Json::array();
+  for (const auto& [name, seconds] : load_parts) {
+    if (!workload.load) break;
+    json["load_parts"].push_back(
+        {{"name", name}, {"seconds_per_sample", (*workload.load).*seconds}});
+  }
   return json;
 }
 

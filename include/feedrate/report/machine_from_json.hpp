@@ -11,62 +11,42 @@ namespace feedrate {
 // These throw Json::exception where a key is missing or holds another type.
 
 inline void from_json(const Json& json, CpuLimits& cpus) {
-  detail::read(json, "visible", cpus.visible);
-  detail::read(json, "affinity", cpus.affinity);
-  detail::read(json, "quota", cpus.quota);
-  detail::read(json, "usable", cpus.usable);
-  detail::read(json, "why", cpus.why);
-  detail::read(json, "numa", cpus.numa_nodes);
+  detail::read_all(json, "visible", cpus.visible, "affinity", cpus.affinity, "quota", cpus.quota,
+                   "usable", cpus.usable, "why", cpus.why, "numa", cpus.numa_nodes);
 }
 
 inline void from_json(const Json& json, MemoryLimits& memory) {
-  detail::read(json, "total_bytes", memory.total_bytes);
-  detail::read(json, "available_bytes", memory.available_bytes);
-  detail::read(json, "cgroup_bytes", memory.cgroup_bytes);
-  detail::read(json, "usable_bytes", memory.usable_bytes);
-  detail::read(json, "free_bytes", memory.free_bytes);
-  detail::read(json, "swap_bytes", memory.swap_bytes);
-  detail::read(json, "swap_used_bytes", memory.swap_used_bytes);
+  detail::read_all(json, "total_bytes", memory.total_bytes, "available_bytes",
+                   memory.available_bytes, "cgroup_bytes", memory.cgroup_bytes, "usable_bytes",
+                   memory.usable_bytes, "free_bytes", memory.free_bytes, "swap_bytes",
+                   memory.swap_bytes, "swap_used_bytes", memory.swap_used_bytes);
 }
 
 inline void from_json(const Json& json, Storage& storage) {
-  detail::read(json, "path", storage.path);
-  detail::read(json, "mount_point", storage.mount_point);
-  detail::read(json, "file_system", storage.file_system);
-  detail::read(json, "source", storage.source);
-  detail::read(json, "rotational", storage.rotational);
-  detail::read(json, "free_bytes", storage.free_bytes);
+  detail::read_all(json, "path", storage.path, "mount_point", storage.mount_point, "file_system",
+                   storage.file_system, "source", storage.source, "rotational", storage.rotational,
+                   "free_bytes", storage.free_bytes);
 }
 
 inline void from_json(const Json& json, Gpu& gpu) {
-  detail::read(json, "name", gpu.name);
-  detail::read(json, "uuid", gpu.uuid);
-  detail::read(json, "memory_bytes", gpu.memory_bytes);
-  detail::read(json, "pci", gpu.pci);
-  detail::read(json, "compute_capability", gpu.compute_capability);
-  detail::read(json, "pcie_generation", gpu.pcie_generation);
-  detail::read(json, "pcie_lanes", gpu.pcie_lanes);
+  detail::read_all(json, "name", gpu.name, "uuid", gpu.uuid, "memory_bytes", gpu.memory_bytes,
+                   "pci", gpu.pci, "compute_capability", gpu.compute_capability, "pcie_generation",
+                   gpu.pcie_generation, "pcie_lanes", gpu.pcie_lanes);
   const Json& node = json.at("numa_node");
   gpu.numa_node = node.is_null() ? -1 : node.get<int>();
 }
 
 inline void from_json(const Json& json, Machine& machine) {
-  detail::read(json, "fingerprint", machine.fingerprint);
-  detail::read(json, "cpu_model", machine.cpu_model);
-  detail::read(json, "kernel", machine.kernel);
-  detail::read(json, "cpus", machine.limits.cpus);
-  detail::read(json, "memory", machine.limits.memory);
+  detail::read_all(json, "fingerprint", machine.fingerprint, "cpu_model", machine.cpu_model,
+                   "kernel", machine.kernel, "cpus", machine.limits.cpus, "memory",
+                   machine.limits.memory);
   const Json& ulimits = json.at("ulimits");
-  detail::read(ulimits, "memlock_bytes", machine.limits.memlock_bytes);
-  detail::read(ulimits, "open_files", machine.limits.open_files);
-  detail::read(ulimits, "processes", machine.limits.processes);
-  detail::read(ulimits, "shm_bytes", machine.limits.shm_bytes);
-  detail::read(json, "storage", machine.storage);
-  detail::read(json, "gpus", machine.gpus.list);
-  detail::read(json, "why_no_gpus", machine.gpus.why_none);
-  detail::read(json, "gpu_driver", machine.gpus.driver);
-  detail::read(json, "nvcc", machine.cuda.nvcc);
-  detail::read(json, "cuda_version", machine.cuda.version);
+  detail::read_all(ulimits, "memlock_bytes", machine.limits.memlock_bytes, "open_files",
+                   machine.limits.open_files, "processes", machine.limits.processes, "shm_bytes",
+                   machine.limits.shm_bytes);
+  detail::read_all(json, "storage", machine.storage, "gpus", machine.gpus.list, "why_no_gpus",
+                   machine.gpus.why_none, "gpu_driver", machine.gpus.driver, "nvcc",
+                   machine.cuda.nvcc, "cuda_version", machine.cuda.version);
 }
 
 /// A rate that is not known is written without its reason.
@@ -80,27 +60,21 @@ inline void from_json(const Json& json, CoreRates& rates) {
 }
 
 inline void from_json(const Json& json, ReadRate& read) {
-  detail::read(json, "bytes", read.bytes);
-  detail::read(json, "cold_bytes_per_s", read.cold);
-  detail::read(json, "why_not_cold", read.cold.why_not);
-  detail::read(json, "cached_bytes_per_s", read.cached);
+  detail::read_all(json, "bytes", read.bytes, "cold_bytes_per_s", read.cold, "why_not_cold",
+                   read.cold.why_not, "cached_bytes_per_s", read.cached);
 }
 
 inline void from_json(const Json& json, DecodeRate& decode) {
-  detail::read(json, "width", decode.width);
-  detail::read(json, "height", decode.height);
-  detail::read(json, "file_bytes", decode.file_bytes);
-  detail::read(json, "images_per_s", decode.images);
+  detail::read_all(json, "width", decode.width, "height", decode.height, "file_bytes",
+                   decode.file_bytes, "images_per_s", decode.images);
 }
 
 namespace detail {
 
 inline void read_blas(const Json& json, MachineCard& card) {
-  read(json, "name", card.blas_identity.name);
-  read(json, "path", card.blas_identity.path);
-  read(json, "kernels", card.blas.kernels);
-  read(json, "replaced_kernels", card.blas.replaced);
-  read(json, "outdated", card.blas.outdated);
+  read_all(json, "name", card.blas_identity.name, "path", card.blas_identity.path, "kernels",
+           card.blas.kernels, "replaced_kernels", card.blas.replaced, "outdated",
+           card.blas.outdated);
 }
 
 inline void read_products(const Json& json, MachineCard& card) {
@@ -114,9 +88,7 @@ inline void read_products(const Json& json, MachineCard& card) {
 
 /// The card without its machine, which is a document of its own.
 inline void from_json(const Json& json, MachineCard& card) {
-  detail::read(json, "read", card.read);
-  detail::read(json, "decode", card.decode);
-  detail::read(json, "copy_bytes_per_s", card.copy);
+  detail::read_all(json, "read", card.read, "decode", card.decode, "copy_bytes_per_s", card.copy);
   detail::read_products(json.at("product_flops_per_s"), card);
   detail::read_blas(json.at("blas"), card);
   detail::read(json, "wall_s", card.wall_s);

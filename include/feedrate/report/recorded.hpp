@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/report/journal.hpp"
 #include "feedrate/report/journal_header.hpp"
 
 namespace feedrate {
@@ -35,11 +36,7 @@ inline std::string journal_text(const std::string& path) {
   std::size_t got = 0;
   while (file && text.size() <= most && (got = std::fread(block, 1, sizeof block, file.get())) > 0)
     text.append(block, got);
-  if (!file || std::ferror(file.get())) {
-    throw Error(Fault::usage, "There is no journal '" + path +
-                                  "' that can be read: give --resume the report of a run that "
-                                  "was killed, with its journal beside it.");
-  }
+  if (!file || std::ferror(file.get())) throw_missing_journal(path);
   if (text.size() <= most) return text;
   throw Error(Fault::usage, "'" + path + "' is larger than 64 MiB: it is no journal.");
 }

@@ -2,15 +2,18 @@
 // The report: everything that a run found out, as plain data. One writer per format.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/measure/machine_card.hpp"
 #include "feedrate/measure/statistics.hpp"
+#include "feedrate/measure/surroundings.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/train/accelerators.hpp"
@@ -31,9 +34,14 @@ struct ToolInfo {
 
 /// One part of what loading a sample costs.
 struct LoadPart {
-  std::string name;  ///< read, decode, augment
-  double seconds_per_sample = 0;
+  std::string_view name;
+  double LoadCosts::*seconds;
 };
+
+/// The parts by their names in reports, the largest of most JPEG files first.
+inline constexpr std::array<LoadPart, 3> load_parts = {{{"decode", &LoadCosts::decode_s},
+                                                        {"augment", &LoadCosts::augment_s},
+                                                        {"read", &LoadCosts::read_s}}};
 
 /// What was trained on what.
 struct WorkloadInfo {
@@ -45,10 +53,11 @@ struct WorkloadInfo {
   std::string field;    ///< the field that is the step's input
   std::size_t samples = 0;
   std::size_t sample_bytes = 0;  ///< in a batch
+  double stored_bytes = 0;       ///< on storage, on average; 0: they lie in memory
   double flops_per_sample = 0;
   CacheMode cache = CacheMode::warm;
   std::size_t cached_samples = 0;  ///< samples that the trials used
-  std::vector<LoadPart> parts;     ///< of one sample on one core; empty where there is one part
+  std::optional<LoadCosts> load;   ///< empty where loading has no parts
 };
 
 /// Text to paste into a program.

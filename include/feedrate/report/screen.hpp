@@ -58,15 +58,28 @@ class Screen {
     if (!reference().ceilings) {
       block("WHY", not_examined());
     } else if (outcome().diagnoses.empty()) {
-      block("WHY", "As it is, the device is well fed: it waits for data " +
-                       format_percent(reference().waiting()) + " of the time.");
+      block("WHY", no_cause());
     }
     causes();
-    if (!report_.workload.parts.empty()) block("", parts());
+    if (report_.workload.load) block("", parts());
     if (outcome().unexplained_share > 0.1) {
       block("", format_percent(outcome().unexplained_share) + " of the gap is unexplained.");
     }
     text_ += "\n";
+  }
+
+  /// No cause takes time worth naming. An emulated accelerator says itself what well fed is.
+  std::string no_cause() const {
+    const std::string waits =
+        "it waits for data " + format_percent(reference().waiting()) + " of the time.";
+    const auto& accelerator = report_.accelerator;
+    const auto use = accelerator ? emulation_of(outcome(), *accelerator).reference : std::nullopt;
+    if (use ? use->reaches(accelerator->wanted) : reference().waiting() <= 0.1) {
+      return "As it is, the device is well fed: " + waits;
+    }
+    if (!use) return "No cause could be told, though " + waits;
+    return "As it is, the device is used less than the " + format_percent(accelerator->wanted) +
+           " wanted, and no cause could be told: " + waits;
   }
 
   std::string not_examined() const {
@@ -98,12 +111,11 @@ class Screen {
 
   /// "decode 71 %, augment 22 %, read 7 % of the time to load a sample".
   std::string parts() const {
-    double sum = 0;
-    for (const LoadPart& part : report_.workload.parts) sum += part.seconds_per_sample;
+    const LoadCosts& load = *report_.workload.load;
     std::string line;
-    for (const LoadPart& part : report_.workload.parts) {
-      line += (line.empty() ? "" : ", ") + part.name + " " +
-              format_percent(part.seconds_per_sample / sum);
+    for (const auto& [name, seconds] : load_parts) {
+      line += (line.empty() ? "" : ", ") + std::string(name) + " " +
+              format_percent(load.*seconds / load.sum_s());
     }
     return line + " of the time to load a sample.";
   }
@@ -191,10 +203,15 @@ class Screen {
     if (!table.empty()) text_ += table + "\n";
   }
 
+  /// A command is never broken, so that it can be pasted: what is too long for a line has one of
+  /// its own, however long, and the reason below it.
   void next() {
     std::string_view head = "NEXT";
     for (const NextStep& step : report_.next) {
-      block(std::exchange(head, ""), step.command + " (" + step.why + ")");
+      text_ += left_aligned(std::exchange(head, ""), screen_indent) + step.command;
+      const std::string why = "(" + step.why + ")";
+      const bool fits = screen_indent + columns_of(step.command + " " + why) <= options_.width;
+      text_ += fits ? " " + why + "\n" : "\n" + labelled("", why, screen_indent, options_.width);
     }
   }
 

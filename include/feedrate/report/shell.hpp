@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Words of a command line as a shell takes them, so that commands in a report can be pasted.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace feedrate {
+
+/// A word that a POSIX shell reads as it is: quoted only where it must be.
+/// Source: IEEE Std 1003.1-2017, 2.2.2: within single quotes only the single quote is special.
+inline std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace feedrate
