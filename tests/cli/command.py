@@ -92,6 +92,15 @@ def a_folder_of_jpeg_files_is_tuned_with_its_own_classes(tmp):
 
 
 @test
+def the_committed_reports_are_what_is_written_today(tmp):
+    # Bug: reports of an older schema beside the schema that is shipped.
+    reports = sorted(SCHEMA.parent.glob("cpu-*.json"))
+    assert reports, f"there are none beside {SCHEMA}"
+    for path in reports:
+        validate(json.loads(path.read_text()))
+
+
+@test
 def a_npy_file_is_tuned_with_and_without_labels(tmp):
     # Bug: labels that are read for nothing, or a cold cache that fails on a mapping.
     code, out, err = run(*QUICK, "--batch", "2", "--data", str(FIXTURES / "npy/f32.npy"), "--labels",

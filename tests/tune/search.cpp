@@ -140,6 +140,22 @@ TEST_CASE("Noise without differences ends in keeping what there is", "[search]")
   CHECK(changed <= 2);
 }
 
+TEST_CASE("A race that ends early recommends what is likely, and says that it is not shown",
+          "[search]") {
+  // Bug: the reference, four times slower in each round so far, because nothing is proven yet.
+  FormulaMachine machine = four_cores();
+  Random random(3, 0, 0);
+  machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
+  TuneOptions options = wide();
+  options.max_rounds = 60;
+  options.budget_s = 600;
+  const Outcome outcome = tune(machine, options);
+  REQUIRE(outcome.passes >= 2);
+  REQUIRE(outcome.passes < 6);
+  CHECK(outcome.choice().standing == Standing::unresolved);
+  CHECK(machine.coupled(outcome.recommended().config) > 2 * machine.coupled(options.reference));
+}
+
 TEST_CASE("A limit of rounds is kept by all that comes before the ceilings", "[search]") {
   // Bug: a limit that only the calibration knows of.
   const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);

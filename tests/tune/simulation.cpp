@@ -188,7 +188,8 @@ TEST_CASE("Rounds scatter about the truth as they are told to", "[simulation]") 
 
 TEST_CASE("The best that is found by bounds is the best of all", "[simulation]") {
   // Bug: an optimum that the bounds cut off: regret would then be measured against too little.
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+  // Those of machine 358 exceed their bounds the most.
+  for (const std::uint64_t seed : {1, 2, 3, 358}) {
     const Problem problem = draw_problem(seed, {100, 200});
     Flows flows(problem.machine);
     Truth truth(problem, flows);
@@ -234,8 +235,8 @@ TEST_CASE("Quantiles and equal regret are read off between their neighbours", "[
 }
 
 TEST_CASE("The tuner finds good configs on simulated machines", "[simulation]") {
-  // Bug: a search that has lost its way. On 40 machines half of the answers are within 2 % of the
-  // best and three quarters within 10 %; a random config is 3 times too slow.
+  // Bug: a search that has lost its way. On 40 machines half of the answers are within 1 % of the
+  // best and nine tenths within 4 %; a random config is 3 times too slow.
   std::vector<double> regrets;
   Tally gains;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -245,8 +246,8 @@ TEST_CASE("The tuner finds good configs on simulated machines", "[simulation]") 
     gains.said += record.gains.said;
     gains.right += record.gains.right;
   }
-  CHECK(quantile(regrets, 0.5) < 0.02);
-  CHECK(quantile(regrets, 0.75) < 0.1);
+  CHECK(quantile(regrets, 0.5) < 0.01);
+  CHECK(quantile(regrets, 0.9) < 0.04);
   CHECK(gains.said >= 20);
   CHECK(gains.said - gains.right <= 2);
 }

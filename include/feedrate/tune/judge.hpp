@@ -177,11 +177,15 @@ class Judge {
   }
 
   /// The cheapest of a tie set that is shown to be faster than the reference, else the reference.
+  /// Where the race ended before the first look nothing can be shown: then what is likely counts,
+  /// and the standing says that it is not resolved.
   std::size_t choice_of(const Trials& tie_set) const {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return tie_set.front();
     const auto is_faster = [&](std::size_t trial) {
-      return trial != reference && race_.is_shown_faster(trial, reference);
+      if (trial == reference) return false;
+      return race_.passes() < looks.front() ? race_.is_likely_faster(trial, reference)
+                                            : race_.is_shown_faster(trial, reference);
     };
     const bool tied = std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end();
     const auto found = std::find_if(tie_set.begin(), tie_set.end(), is_faster);

@@ -103,6 +103,12 @@ class Race {
            ahead > error * student_quantile(freedom(), options.alpha_per_look());
   }
 
+  /// Whether `a` is ahead of `b` by two standard errors: likely, but not shown.
+  bool is_likely_faster(std::size_t a, std::size_t b) const {
+    const auto [ahead, error] = difference(a, b);
+    return ahead > 2 * error;
+  }
+
   /// Standard deviation of one round within its pass; infinite before the second pass.
   double noise() const {
     double squares = 0;

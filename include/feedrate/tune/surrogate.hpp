@@ -24,6 +24,7 @@ class Surrogate {
       : candidates_(std::move(candidates)),
         likeness_(candidates_),
         drift_s_(drift_s),
+        beside_(candidates_.size()),
         mean_(candidates_.size()),
         deviation_(candidates_.size()) {}
 
@@ -33,6 +34,9 @@ class Surrogate {
   /// A measured score, in logarithms, and when it was measured.
   void observe(std::size_t candidate, double log_score, double time_s) {
     seen_.push_back({candidate, log_score - candidates_[candidate].log_predicted, time_s});
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      beside_[i].push_back(covariance(i, candidate));
+    }
   }
 
   /// Learns from all that was observed: at least one score. The scales change little from one to
@@ -70,7 +74,15 @@ class Surrogate {
 
   static double square(double x) noexcept { return x * x; }
 
-  double covariance(std::size_t a, std::size_t b) const {
+  /// A covariance in two parts: what is as it is, and what grows with the square of the scale.
+  struct Covariance {
+    double fixed;
+    double scaled;
+
+    double at(double scale) const noexcept { return fixed + square(scale) * scaled; }
+  };
+
+  Covariance covariance(std::size_t a, std::size_t b) const {
     double sum = 0, product = 1;
     likeness_.for_each_axis(a, b, [&](double alike) {
       sum += alike;
@@ -78,8 +90,7 @@ class Surrogate {
     });
     const double own = a == b ? square(single) : 0;
     const double crowding = square(crowd) * (busy(a) * busy(b) + beyond_half(a) * beyond_half(b));
-    return square(common) + crowding +
-           square(scale_) * (square(axis) * sum + square(place) * product + own);
+    return {square(common) + crowding, square(axis) * sum + square(place) * product + own};
   }
 
   /// Share of the cores that compute; without workers loader and step are never beside each other.
@@ -96,7 +107,7 @@ class Surrogate {
     for (std::size_t a = 0; a < seen_.size(); ++a) {
       for (std::size_t b = 0; b < seen_.size(); ++b) {
         const double apart = std::abs(seen_[a].time_s - seen_[b].time_s) / drift_s_;
-        matrix[a][b] = covariance(seen_[a].candidate, seen_[b].candidate) +
+        matrix[a][b] = beside_[seen_[a].candidate][b].at(scale_) +
                        square(drift) * std::exp(-apart) + (a == b ? square(noise_) : 0);
       }
     }
@@ -113,14 +124,14 @@ class Surrogate {
     std::vector<double> shared(seen_.size());
     double residual = 0;
     for (std::size_t s = 0; s < seen_.size(); ++s) {
-      shared[s] = covariance(i, seen_[s].candidate);
+      shared[s] = beside_[i][s].at(scale_);
       residual += shared[s] * weights[s];
     }
     factor.solve_lower(shared);
     double known = 0;
     for (const double part : shared) known += square(part);
     mean_[i] = candidates_[i].log_predicted + residual;
-    deviation_[i] = std::sqrt(std::max(1e-12, covariance(i, i) - known));
+    deviation_[i] = std::sqrt(std::max(1e-12, covariance(i, i).at(scale_) - known));
   }
 
   /// Takes the scale of the model's errors and the noise under which the residuals are likeliest,
@@ -155,6 +166,7 @@ class Surrogate {
   Likeness likeness_;
   double drift_s_;
   std::vector<Seen> seen_;
+  std::vector<std::vector<Covariance>> beside_;  ///< of each candidate with each that was seen
   double scale_ = 1;
   double noise_ = usual_noise;
   std::size_t next_choice_ = 0;  ///< of the scales, at so many scores
