@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "feedrate/core/config.hpp"
 #include "feedrate/core/error.hpp"
-#include "feedrate/report/words.hpp"
 #include "feedrate/tune/options.hpp"
 
 namespace feedrate {

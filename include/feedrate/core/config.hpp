@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace feedrate {
@@ -58,6 +59,17 @@ constexpr void for_each_axis(Visit&& visit) {
   visit(Axis<Precision>{"precision", Tier::numerics, &Config::precision});
   visit(Axis<int>{"batch", Tier::training, &Config::batch});
   visit(Axis<int>{"accumulate", Tier::training, &Config::accumulate});
+}
+
+/// An axis' value as flags and people write it.
+inline std::string value_text(int value) {
+  return std::to_string(value);
+}
+inline std::string value_text(bool value) {
+  return value ? "on" : "off";
+}
+inline std::string value_text(Precision value) {
+  return std::string(name_of(value));
 }
 
 }  // namespace feedrate

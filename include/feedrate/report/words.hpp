@@ -1,28 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of axes and standings of recommendations in words.
+// The standings of recommendations in words.
 #pragma once
 
 #include <cmath>
 #include <string>
 
-#include "feedrate/core/config.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/tune/outcome.hpp"
 
 namespace feedrate {
-
-inline std::string value_text(int value) {
-  return std::to_string(value);
-}
-
-inline std::string value_text(bool value) {
-  return value ? "on" : "off";
-}
-
-inline std::string value_text(Precision value) {
-  return std::string(name_of(value));
-}
-
 namespace detail {
 
 /// "; another could be up to 2.0 % faster", where it could be by so much that it matters.

@@ -47,22 +47,12 @@ inline std::string cores(double count) {
   return formatted("%.3g", count) + (std::abs(count - 1) < 1e-9 ? " core" : " cores");
 }
 
-inline std::string setting(int value) {
-  return std::to_string(value);
-}
-inline std::string setting(bool value) {
-  return value ? "on" : "off";
-}
-inline std::string setting(Precision value) {
-  return std::string(name_of(value));
-}
-
 /// The axes in which `to` differs, with its values: "workers 4, prefetch 2".
 inline std::string settings(const Config& from, const Config& to) {
   std::string text;
   for_each_axis([&](const auto& axis) {
     if (from.*axis.field == to.*axis.field) return;
-    text += (text.empty() ? "" : ", ") + std::string(axis.name) + " " + setting(to.*axis.field);
+    text += (text.empty() ? "" : ", ") + std::string(axis.name) + " " + value_text(to.*axis.field);
   });
   return text;
 }
