@@ -143,14 +143,17 @@ ChildProcess::~ChildProcess() {
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-void ChildProcess::listen() {
-  constexpr std::size_t kept = 4096;
+std::string ChildProcess::listen() {
+  constexpr std::size_t kept = 4096, most = std::size_t{1} << 20;
+  std::string heard;
   char block[4096];
   ssize_t got = 0;
-  while ((got = ::read(output_.fd(), block, sizeof block)) > 0) {
-    written_.append(block, static_cast<std::size_t>(got));
-    if (written_.size() > 2 * kept) written_.erase(0, written_.size() - kept);
+  while (heard.size() < most && (got = ::read(output_.fd(), block, sizeof block)) > 0) {
+    heard.append(block, static_cast<std::size_t>(got));
   }
+  written_.append(heard, heard.size() - std::min(heard.size(), kept));
+  if (written_.size() > 2 * kept) written_.erase(0, written_.size() - kept);
+  return heard;
 }
 
 std::string ChildProcess::last_lines() const {

@@ -27,8 +27,9 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
   ~ChildProcess();
 
-  /// Takes in what it has written, without waiting.
-  void listen();
+  /// Takes in what it has written, without waiting, and returns it: about a MiB at most, so that a
+  /// child that writes without end holds nobody up.
+  std::string listen();
   /// The last lines that it wrote.
   std::string last_lines() const;
 

@@ -4,6 +4,7 @@
 
 #include "doctor.hpp"
 #include "feedrate/core/error.hpp"
+#include "guard.hpp"
 #include "options.hpp"
 #include "sweep_verb.hpp"
 #include "terminal.hpp"
@@ -49,7 +50,9 @@ int run(CommandLine line) {
 }  // namespace feedrate
 
 int main(int argc, char** argv) try {
-  return feedrate::run(feedrate::parse_command_line({argv + 1, argv + argc}));
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (feedrate::is_guard(words)) return feedrate::run_guard(words);
+  return feedrate::run(feedrate::parse_command_line(words));
 } catch (const feedrate::Error& error) {
   std::cerr << "autotune: " << error.what() << '\n';
   return feedrate::exit_code(error.fault());

@@ -93,23 +93,29 @@ void add_axes(CLI::App& app, SweepOptions& options) {
 
 void add_search(CLI::App& app, SweepOptions& options) {
   const Group group(app, "Search");
-  group.option("--budget", options.budget, "TIME", "How long to tune, by default 60s.")
+  group
+      .option("--budget", options.budget, "TIME",
+              "How long to tune, by default 60s, and 30s for a script; its start comes on top.")
       ->take_last();
   group.option("--device", options.device, "NAME",
                "The device that trains: cpu (the default), or one that is emulated and only takes "
                "time: emulated:h100/resnet50 and the like, or emulated:SECONDS@BATCH.");
-  group.flag("--what-if", options.what_if,
-             "Measure at the end what would be if only one cost were taken away: decoding, "
-             "augmentation, the step, the loader. Takes up to as long again, some 20 s at most.");
+  group
+      .option("--what-if", options.what_if_name, "[PRECISION]",
+              "Measure at the end what would be if only one cost were taken away: decoding, "
+              "augmentation, the step, the loader. Takes up to as long again, some 20 s at most. "
+              "Of a script: bf16 or fp16, how fast its step would be in that precision.")
+      ->expected(0, 1);
   group.option("--objective", options.objective, "NAME",
                "What to maximise: utilization (the default) or throughput, which are both the "
                "rate; busy, mfu (needs the card) or samples_per_joule (needs a meter).");
   group.option("--search", options.search, "NAME",
                "How configs are chosen for measuring: model (the default), grid, random or "
-               "halving.");
+               "halving. Commands that are launched anew have no model.");
   group.option("--allow", options.allow, "TIERS",
                "What may change: safe (nothing in the mathematics), numerics (rounding), "
-               "training (convergence). The default is safe,numerics,training.");
+               "training (convergence). The default is safe,numerics,training, and safe alone "
+               "for a command.");
   group.option("--seed", options.seed, "N",
                "The seed of order, augmentation and search, by default 0.");
 }
@@ -140,6 +146,27 @@ void check_resume(const CLI::App& app) {
     throw Error(Fault::usage,
                 "--resume takes its options from the journal: leave out " + name + ".");
   }
+}
+
+void add_command(CLI::App& app, SweepOptions& options) {
+  const Group group(app, "Your own command (behind --)");
+  group
+      .option("--set", options.set, "AXIS=TEMPLATE",
+              "How the command takes a value: batch='--bs {}' by arguments, workers=env:NAME by a "
+              "variable. It is then launched anew for each config. May be repeated.")
+      ->expected(1)
+      ->take_all();
+  group.option("--rate", options.rate, "EXPR",
+               "Where its speed stands in its output: 'regex:([0-9.]+) img/s'. Scripts that train "
+               "from PyTorch's DataLoader, and programs that report it, need no expression.");
+  group.option("--loader", options.loader, "N|NAME",
+               "Which DataLoader of a script is tuned: its number, in the order in which they are "
+               "made, or its variable. The default is the one whose loop trains.");
+  group.option("--workdir", options.workdir, "DIR", "Where the command runs, by default here.");
+  group.flag("--keep-trackers", options.keep_trackers,
+             "Leave trackers of experiments (Weights & Biases, Comet, Neptune, ...) switched on.");
+  group.flag("--no-confirm", options.no_confirm,
+             "Don't run the script twice more, as it is and as recommended, at the end.");
 }
 
 void add_constraints(CLI::App& app, SweepOptions& options) {
@@ -207,6 +234,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   add_axes(app, line.sweep);
   add_search(app, line.sweep);
   add_constraints(app, line.sweep);
+  add_command(app, line.sweep);
   add_trials(app, line.sweep);
   add_output(app, line.sweep);
   add_color(app, line.sweep.color);
@@ -230,6 +258,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
     return line;
   }
   line.sweep.workload_given = app.count("--workload") > 0;
+  line.sweep.what_if = app.count("--what-if") > 0;
   return line;
 }
 

@@ -23,11 +23,11 @@ struct SweepOptions {
   bool workload_given = false;
   std::string device = "cpu";
   std::string workers, batch, prefetch, pinned, precision, step_threads;  ///< axes
-  std::string budget = "60s";
-  std::string search = "model";
+  std::string budget;  ///< empty: 60s; 30s for a script, 120s for other commands
+  std::string search;  ///< empty: model; grid or halving for commands that are launched anew
   std::string max_memory, max_workers, max_batch, effective_batch;  ///< constraints
   std::string objective = "utilization";
-  std::string allow = "safe,numerics,training";
+  std::string allow;        ///< empty: all; safe alone for a command
   std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu
   std::string cost;
   std::string cache = "warm";
@@ -35,15 +35,22 @@ struct SweepOptions {
   std::uint64_t max_skips = 0;
   bool dct_scaling = false;
   bool what_if = false;
+  std::string what_if_name;  ///< of a script: bf16, fp16
   std::string output;  ///< file, "-" for standard output, empty for a name made from the workload
   bool json = false;
   bool quiet = false;
   bool no_progress = false;
   bool no_card = false;
   ColorWish color = ColorWish::automatic;
-  std::vector<std::string> command;  ///< behind "--"
-  std::string command_line;          ///< to be pasted into a shell
-  std::string resume;  ///< report or journal of the run to go on with; empty: a new run
+  std::vector<std::string> command;  ///< behind "--"; one empty word where nothing is behind it
+  std::vector<std::string> set;      ///< AXIS=TEMPLATE
+  std::string rate;
+  std::string loader;   ///< of a script: number or name; empty: the one that trains
+  std::string workdir;  ///< where the command runs; empty: here
+  bool keep_trackers = false;
+  bool no_confirm = false;
+  std::string command_line;  ///< to be pasted into a shell
+  std::string resume;        ///< report or journal of the run to go on with; empty: a new run
   std::string trial_timeout = "60s";
   bool in_process = false;
   int trial_child = 0;             ///< process id of the parent; 0: this is no child

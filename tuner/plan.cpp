@@ -32,6 +32,7 @@ bool allows(const TuneOptions& plan, Tier tier) {
 }
 
 std::vector<Tier> parse_tiers(const std::string& text) {
+  if (text.empty()) return {Tier::safe, Tier::numerics, Tier::training};
   std::vector<Tier> tiers;
   for (const std::size_t index :
        parse_names("--allow", text, {tier_names.begin(), tier_names.end()})) {
@@ -48,6 +49,7 @@ Objective parse_objective(const std::string& text) {
 }
 
 Search parse_search(const std::string& text) {
+  if (text.empty()) return Search::model;
   const auto names = parse_names("--search", text, {search_names.begin(), search_names.end()});
   if (names.size() != 1) throw Error(Fault::usage, "--search takes one name.");
   return static_cast<Search>(names.front());
@@ -68,6 +70,7 @@ void check_objective(Objective objective, const SweepOptions& options) {
 
 double parse_budget(const std::string& text) {
   constexpr double shortest_s = 0.05;
+  if (text.empty()) return TuneOptions{}.budget_s;
   const double budget_s = parse_seconds("--budget", text);
   if (budget_s <= 0) throw Error(Fault::usage, "--budget must be more than 0, such as 60s.");
   if (budget_s >= shortest_s) return budget_s;

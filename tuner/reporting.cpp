@@ -8,12 +8,15 @@
 #include <ctime>
 #include <filesystem>
 
+#include "command_trials.hpp"
 #include "constraints.hpp"
 #include "device.hpp"
 #include "feedrate/measure/cache_folder.hpp"
 #include "feedrate/report/card.hpp"
+#include "feedrate/report/format.hpp"
 #include "feedrate/report/json.hpp"
 #include "feedrate/report/screen.hpp"
+#include "feedrate/report/script_text.hpp"
 #include "feedrate/report/settings.hpp"
 #include "feedrate/report/shell.hpp"
 #include "terminal.hpp"
@@ -33,11 +36,19 @@ std::string now_utc() {
 
 /// The storage that the samples will come from.
 std::string storage_path(const SweepOptions& options) {
+  if (!options.command.empty()) return options.workdir.empty() ? "." : options.workdir;
   if (!options.data.empty()) return options.data;
   const std::string cache = cache_folder_path();
   std::error_code ignored;
   if (!cache.empty()) std::filesystem::create_directories(cache, ignored);
   return !cache.empty() && access(cache.c_str(), W_OK) == 0 ? cache : ".";
+}
+
+/// Options stand before the command of the user's.
+std::string with_budget(const std::string& command_line, double budget_s) {
+  const std::string option = " --budget " + fixed(budget_s, 0) + "s";
+  const std::size_t dashes = std::min(command_line.find(" -- "), command_line.size());
+  return command_line.substr(0, dashes) + option + command_line.substr(dashes);
 }
 
 std::vector<NextStep> next_steps(const Report& report) {
@@ -49,8 +60,8 @@ std::vector<NextStep> next_steps(const Report& report) {
   }
   if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
     const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
-    steps.push_back({report.tool.command_line + " --budget " + fixed(budget_s, 0) + "s",
-                     "more rounds tell the finalists apart"});
+    steps.push_back(
+        {with_budget(report.tool.command_line, budget_s), "more rounds tell the finalists apart"});
   }
   if (workload.field == "image") {
     steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),
@@ -60,6 +71,24 @@ std::vector<NextStep> next_steps(const Report& report) {
 }
 
 }  // namespace
+
+/// What the report's file is called after.
+std::string name_of_workload(const SweepOptions& options) {
+  if (!options.command.empty()) {
+    return std::filesystem::path(name_of_command(options.command)).stem().string();
+  }
+  return options.data.empty() ? options.workload : "data";
+}
+
+/// "Tuning train_loader of train.py (train.py:23; ...)".
+std::string opening_sentence(const Report& report) {
+  const WorkloadInfo& workload = report.workload;
+  if (!workload.script) {
+    return "Tuning " + workload.name + " (" + workload.dataset + "; " + workload.model + ")";
+  }
+  return "Tuning " + loader_text(workload) + ", whose loop started after " +
+         format_duration(workload.script->start_s) + ",";
+}
 
 Report begin_report(const SweepOptions& options) {
   Report report;
@@ -72,7 +101,7 @@ Report begin_report(const SweepOptions& options) {
 
 void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress) {
   const std::string path = storage_path(options);
-  if (options.no_card) {
+  if (options.no_card || !options.command.empty()) {
     report.machine = read_machine(path);
     return;
   }
@@ -98,7 +127,7 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
   report.outcome = outcome;
   report.skips = measurer.skips();
   report.tool.wall_s = wall_s;
-  report.settings = settings_for(outcome);
+  if (report.workload.kind != "command") report.settings = settings_for(outcome);
   report.next = next_steps(report);
 }
 

@@ -10,6 +10,12 @@
 
 namespace feedrate {
 
+/// What the report's file is called after.
+std::string name_of_workload(const SweepOptions& options);
+
+/// "Tuning train_loader of train.py (train.py:23, its loop trains)".
+std::string opening_sentence(const Report& report);
+
 /// A report of a run that begins now.
 Report begin_report(const SweepOptions& options);
 

@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "axes.hpp"
+#include "command_plan.hpp"
+#include "command_run.hpp"
 #include "device.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/journaled.hpp"
@@ -25,17 +27,11 @@
 #include "signals.hpp"
 #include "supervise.hpp"
 #include "terminal.hpp"
+#include "touched_files.hpp"
 #include "workloads.hpp"
 
 namespace feedrate {
 namespace {
-
-void refuse_command(const SweepOptions& options) {
-  if (options.command.empty()) return;
-  throw Error(
-      Fault::usage,
-      "Tuning a command behind '--' is not part of this version: use --data or --workload.");
-}
 
 double trial_timeout_s(const SweepOptions& options) {
   const double timeout_s = parse_seconds("--trial-timeout", options.trial_timeout);
@@ -56,8 +52,10 @@ void check_timeout(const SweepOptions& options) {
 
 /// What can be refused before any time is spent.
 void refuse_early(const SweepOptions& options) {
-  check_early(options, read_limits());
   check_timeout(options);
+  if (is_command(options)) return check_command(options, read_limits());
+  refuse_without_command(options);
+  check_early(options, read_limits());
   if (options.workload_given && !options.data.empty()) {
     throw Error(Fault::usage, "--data and --workload exclude each other: give one of them.");
   }
@@ -92,6 +90,7 @@ Surroundings surroundings_of(const Report& report, const std::vector<ThreadPool>
   surroundings.samples_used = workload.cached_samples;
   surroundings.cold = workload.cache == CacheMode::cold;
   surroundings.reads = read_speeds(workload, report.card);
+  surroundings.worker_processes = workload.script.has_value();
   surroundings.emulated = report.accelerator.has_value();
   if (report.accelerator) surroundings.wanted = report.accelerator->wanted;
   surroundings.load = workload.load;
@@ -109,7 +108,7 @@ class SweepRun {
                    .no_trials = options.no_progress,
                    .live = is_terminal(STDERR_FILENO),
                    .width = columns(STDERR_FILENO)}),
-        file_(options, options.data.empty() ? options.workload : "data") {}
+        file_(options, name_of_workload(options)) {}
 
   /// Returns the exit code.
   int operator()() {
@@ -120,6 +119,7 @@ class SweepRun {
     Outcome outcome = search(measurer);
     progress_.clear();
     update(report_, outcome, measurer, wall_s(measurer));
+    if (is_command(options_)) finish_command(command_run(), std::move(trials_), report_);
     print_result(report_, options_, file_);
     file_.write(report_);
     return outcome.interrupted ? 130 : 0;
@@ -150,6 +150,7 @@ class SweepRun {
   }
 
   std::unique_ptr<Trials> make_trials(std::optional<Prepared> known) {
+    if (is_command(options_)) return make_command_trials(command_run(), std::move(known));
     const Preparation preparation = {
         .say = [this](const std::string& line) { progress_.note(line); },
         .progress = [this](int done, int wanted) { progress_.preparing(done, wanted); },
@@ -164,17 +165,35 @@ class SweepRun {
     return std::make_unique<Supervised>(supervision, std::move(known));
   }
 
+  CommandRun command_run() {
+    return {.options = options_,
+            .limits = report_.machine.limits,
+            .timeout_s = trial_timeout_s(options_),
+            .began_s = began_by_files_s_,
+            .ours = {file_.path(), journal_path_of(file_.path())},
+            .note = [this](const std::string& line) { progress_.note(line); },
+            .lost = [this](const std::string& why) { say_lost(why); },
+            .stop = &stop_,
+            .abort = &abort_};
+  }
+
+  TuneOptions plan_for(const Prepared& prepared) const {
+    const Limits& limits = report_.machine.limits;
+    if (prepared.info.script) return plan_script(options_, limits, prepared);
+    if (is_command(options_)) return plan_launches(options_, limits);
+    return plan_sweep(options_, limits, prepared.batches, prepared.info.cached_samples);
+  }
+
   void plan() {
     const Prepared& prepared = trials_->prepared();
     report_.workload = prepared.info;
-    plan_ = plan_sweep(options_, report_.machine.limits, prepared.batches,
-                       prepared.info.cached_samples);
+    if (prepared.info.script) report_.device = prepared.info.script->device;
+    plan_ = plan_for(prepared);
     plan_.surroundings = surroundings_of(report_, thread_pools_);
     if (report_.card) add_peaks(plan_, report_.card->products);
     add_plan(report_, plan_);
     trials_->limit_batch(largest(plan_.space.batch));
-    progress_.note("Tuning " + report_.workload.name + " (" + report_.workload.dataset + "; " +
-                   report_.workload.model + ") for " + format_duration(plan_.budget_s) + ".");
+    progress_.note(opening_sentence(report_) + " for " + format_duration(plan_.budget_s) + ".");
   }
 
   void open_journal() {
@@ -228,7 +247,7 @@ class SweepRun {
     };
     plan_.save = [&](const Outcome& outcome) { save(outcome, measurer); };
     Outcome outcome = tune(measurer, plan_);
-    ask_what_if(measurer, outcome);
+    if (!is_command(options_)) ask_what_if(measurer, outcome);
     measurer.finish();
     return outcome;
   }
@@ -278,6 +297,7 @@ class SweepRun {
   ReportFile file_;
   Report report_;
   std::vector<ThreadPool> thread_pools_;
+  const double began_by_files_s_ = file_clock_s();
   TuneOptions plan_;
   std::unique_ptr<Trials> trials_;
   std::unique_ptr<Journal> journal_;
@@ -291,7 +311,6 @@ int resume_sweep(const SweepOptions& options) {
 }  // namespace
 
 int run_sweep(const SweepOptions& options) {
-  refuse_command(options);
   if (!options.resume.empty()) return resume_sweep(options);
   refuse_early(options);
   return SweepRun(options, nullptr)();

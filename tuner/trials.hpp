@@ -38,7 +38,14 @@ class Trials : public Measurer {
   /// To be called before the first request: no batch will be larger.
   void limit_batch(int largest) { largest_batch_ = largest; }
 
-  double now_s() final { return SteadyClock{}.now_s(); }
+  double now_s() override { return SteadyClock{}.now_s(); }
+
+  /// What the user should know of how the workload behaved, a sentence each.
+  virtual std::vector<std::string> notes() const { return {}; }
+
+  /// What to write into the user's source to have what `outcome` recommends; empty where there is
+  /// no source to change.
+  virtual std::vector<Setting> settings(const Outcome&) { return {}; }
 
  protected:
   std::optional<Prepared> prepared_;

@@ -11,32 +11,17 @@
 #include <cstring>
 #include <optional>
 
-#include "feedrate/core/clock.hpp"
 #include "feedrate/report/format.hpp"
-#include "serve.hpp"
+#include "pulse.hpp"
 
 namespace feedrate {
 namespace {
-
-bool is_set(const std::atomic<bool>* flag) {
-  return flag && flag->load(std::memory_order_relaxed);
-}
 
 /// The hidden options come first: behind a "--" they would be the user's.
 std::vector<std::string> with_hidden_options(const std::vector<std::string>& words) {
   std::vector<std::string> all = {"autotune", "--trial-child", std::to_string(::getpid())};
   all.insert(all.end(), words.begin(), words.end());
   return all;
-}
-
-/// The last line, short and printable.
-std::string last_line(const std::string& lines) {
-  constexpr std::size_t longest = 200;
-  std::string line = lines.substr(lines.rfind('\n') + 1).substr(0, longest);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  return line;
 }
 
 /// The pair of sockets between parent and child.
@@ -46,48 +31,6 @@ void make_channel(int (&ends)[2]) {
                                            "made: ") +
                                    std::strerror(errno) + ".");
 }
-
-/// Tells answers from signs of life, and when the last of those came.
-class Pulse {
- public:
-  explicit Pulse(const Watch& watch) : watch_(watch) {}
-
-  /// True where the message was no answer.
-  bool took(const Json& message) {
-    const auto beat = message.find("beat");
-    if (beat != message.end()) {
-      count(beat->get<std::uint64_t>());
-      return true;
-    }
-    if (!message.contains("say") && !message.contains("preparing")) return false;
-    watch_.heard(message);
-    since_s_ = SteadyClock{}.now_s();
-    return true;
-  }
-
-  /// To be called again and again. A stretch without a call is not held against the child: then
-  /// this process was stopped, and at a terminal the child with it. Nor is the time until a beat
-  /// tells of what was done.
-  bool is_still() {
-    const double now_s = SteadyClock{}.now_s();
-    if (now_s - looked_s_ > 1) since_s_ += now_s - looked_s_;
-    looked_s_ = now_s;
-    return now_s - since_s_ > watch_.bound_s + 2 * beat_s;
-  }
-
- private:
-  void count(std::uint64_t signs) {
-    if (signs == signs_) return;
-    if (watch_.progress) watch_.progress->fetch_add(signs - signs_, std::memory_order_relaxed);
-    signs_ = signs;
-    since_s_ = SteadyClock{}.now_s();
-  }
-
-  const Watch& watch_;
-  double since_s_ = SteadyClock{}.now_s();
-  double looked_s_ = since_s_;
-  std::uint64_t signs_ = 0;
-};
 
 /// An answer, if one has come.
 std::optional<Json> answer_among(Channel& channel, Pulse& pulse) {

@@ -2,15 +2,13 @@
 // A trial child and its channel: asked one question at a time, and watched while it answers.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "channel.hpp"
 #include "child_process.hpp"
 #include "feedrate/measure/trial_error.hpp"
+#include "pulse.hpp"
 
 namespace feedrate {
 
@@ -18,17 +16,6 @@ namespace feedrate {
 class ChildDied : public TrialError {
  public:
   using TrialError::TrialError;
-};
-
-/// How an answer is waited for.
-struct Watch {
-  double bound_s = 60;                             ///< so long may pass without a sign of life
-  bool preparing = false;                          ///< not yet a trial
-  const std::atomic<bool>* stop = nullptr;         ///< asks the child to end
-  const std::atomic<bool>* abort = nullptr;        ///< ends it at once
-  std::atomic<std::uint64_t>* progress = nullptr;  ///< signs of life that it has given
-  /// Messages that are no answer.
-  std::function<void(const Json&)> heard = [](const Json&) {};
 };
 
 /// Owns one child. What it throws has ended the child; the object is of no more use then.

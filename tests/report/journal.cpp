@@ -96,7 +96,7 @@ TEST_CASE("Foreign files are refused with a sentence", "[journal]") {
   refuses("hello\n", "is no journal");
   refuses("[]\n", "is no journal");
   refuses("{\"schema_version\":1}\n", "is no journal");
-  refuses("{\"journal_version\":2}\n", "is no journal");
+  refuses("{\"journal_version\":3}\n", "is no journal");
   refuses("{\"journal_version\":1}\n", "of version 1");
   refuses("{\"journal_version\":\"one\"}\n", "of version \"one\"");
   refuses(std::string(100'000, '[') + "\n", "is no journal");

@@ -63,6 +63,9 @@ class Measurer {
   /// Runs one round, from an empty ring.
   virtual Round run(const Request& request) = 0;
 
+  /// Whether a part can be run at all. A command that is run as a whole has but the coupled one.
+  virtual bool can_run(Part) const { return true; }
+
   /// Whether batches are copied to memory of the device's own.
   virtual bool copies() { return false; }
 

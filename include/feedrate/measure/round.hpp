@@ -42,6 +42,8 @@ struct Round {
   double variability = 0;    ///< squared coefficient of variation of the time per batch
   double energy_j = 0;       ///< that the device used; 0: unknown
   double queue_s = 0;        ///< threads were ready to run, but no core was free; their sum
+  double parked_cpu_s = 0;   ///< CPU seconds of other configs' workers, which should sleep
+  double outside_s = 0;  ///< between two passes over the loader, as for validation; comes on top
 
   double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
   /// Share of the time in which the device executed steps.

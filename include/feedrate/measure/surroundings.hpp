@@ -56,8 +56,9 @@ struct Surroundings {
   std::uint64_t samples_used = 0;       ///< of them, which the rounds go through; 0: all
   std::vector<ThreadPool> thread_pools;
   std::optional<GpuState> gpu;
-  bool emulated = false;         ///< the device only takes time
-  std::optional<double> wanted;  ///< share of the time in which that device should step
+  bool worker_processes = false;  ///< workers are processes: batches are sent between them
+  bool emulated = false;          ///< the device only takes time
+  std::optional<double> wanted;   ///< share of the time in which that device should step
 };
 
 /// The pools that the environment sizes, in this process and its children.

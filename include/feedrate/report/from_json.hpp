@@ -104,7 +104,8 @@ inline void from_json(const Json& json, Round& round) {
                    round.batches, "wait_s", round.wait_s, "step_s", round.step_s, "cpu_s",
                    round.cpu_s, "first_batch_s", round.first_batch_s, "ring_at_start",
                    round.ring_at_start, "ring_at_end", round.ring_at_end, "variability",
-                   round.variability, "queue_s", round.queue_s, "energy_j", round.energy_j);
+                   round.variability, "queue_s", round.queue_s, "energy_j", round.energy_j,
+                   "parked_cpu_s", round.parked_cpu_s, "outside_s", round.outside_s);
 }
 
 inline void from_json(const Json& json, Skip& skip) {

@@ -14,7 +14,7 @@ namespace feedrate {
 /// How a run began. What was measured or read of machine and environment then is kept: a resumed
 /// search must see the same figures.
 struct JournalHeader {
-  static constexpr int version = 2;
+  static constexpr int version = 3;
 
   ToolInfo tool;
   std::vector<std::string> arguments;  ///< the command line, without the program's name
@@ -74,6 +74,8 @@ inline void from_json(const Json& json, WorkloadInfo& workload) {
   workload.cache = json.at("cache") == "cold" ? CacheMode::cold : CacheMode::warm;
   detail::read(json, "cached_samples", workload.cached_samples);
   workload.load = detail::read_load_costs(json.at("load_parts"));
+  detail::read(json, "rate_source", workload.rate_source);
+  detail::read(json, "script", workload.script);
 }
 
 inline Json to_json(const JournalHeader& header) {

@@ -58,6 +58,9 @@ class Journaled final : public Measurer {
     return answered<std::size_t>(ask(question_of("memory_bytes", config), false), "bytes");
   }
 
+  /// What does not depend on a measurement needs no record.
+  bool can_run(Part part) const override { return live_.can_run(part); }
+
   bool copies() override { return answered<bool>(ask({{"ask", "copies"}}, false), "copies"); }
 
   /// Seconds at the last answer; those of a recorded run and of this one are added.

@@ -10,6 +10,7 @@
 #include "feedrate/report/machine_json.hpp"
 #include "feedrate/report/model_json.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/script_json.hpp"
 #include "feedrate/report/trial_json.hpp"
 #include "feedrate/report/what_if_json.hpp"
 
@@ -23,11 +24,18 @@ inline Json tool_json(const ToolInfo& tool) {
           {"wall_s", tool.wall_s}};
 }
 
+/// Whose loader the rates are of.
+inline std::string measured_with(const WorkloadInfo& workload) {
+  return workload.rate_source == "loader" ? "feedrate"
+         : workload.script                ? "PyTorch's DataLoader"
+                                          : workload.name;
+}
+
 inline Json workload_json(const WorkloadInfo& workload) {
   Json json = {{"name", workload.name},
                {"kind", workload.kind},
-               {"rate_source", "loader"},
-               {"measured_with", "feedrate"},
+               {"rate_source", workload.rate_source},
+               {"measured_with", measured_with(workload)},
                {"dataset", workload.dataset},
                {"path", or_null(workload.path)},
                {"model", workload.model},
@@ -36,6 +44,7 @@ inline Json workload_json(const WorkloadInfo& workload) {
                {"model_flops_per_sample", workload.flops_per_sample},
                {"cache", workload.cache == CacheMode::warm ? "warm" : "cold"},
                {"cached_samples", workload.cached_samples}};
+  json["script"] = workload.script ? to_json(*workload.script) : Json(nullptr);
   json["load_parts"] = Json::array();
   for (const auto& [name, seconds] : load_parts) {
     if (!workload.load) break;
@@ -118,7 +127,7 @@ inline Json to_json(const Report& report) {
   json["demands"] = to_json(outcome.demands);
   json["race"] = detail::race_json(outcome);
   json["reference"] = {{"config", to_json(outcome.trials[outcome.reference].config)},
-                       {"source", "framework_default"},
+                       {"source", report.workload.script ? "script" : "framework_default"},
                        {"trial", outcome.reference}};
   json["best_device"] = detail::best_device_json(outcome.best_device);
   json["recommendation"] = detail::recommendation_json(outcome);
@@ -131,6 +140,8 @@ inline Json to_json(const Report& report) {
   json["skipped"] = detail::json_array(report.skips, [](const Skip& skip) -> Json {
     return {{"sample", skip.sample}, {"name", skip.name}, {"reason", skip.reason}};
   });
+  json["confirmation"] = report.confirmation ? to_json(*report.confirmation) : Json(nullptr);
+  json["touched_files"] = report.touched_files;
   json["settings"] = detail::json_array(report.settings, [](const Setting& setting) -> Json {
     return {{"framework", setting.framework},
             {"text", setting.text},

@@ -16,6 +16,7 @@
 #include "feedrate/measure/surroundings.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
+#include "feedrate/report/script.hpp"
 #include "feedrate/train/accelerators.hpp"
 #include "feedrate/tune/options.hpp"
 #include "feedrate/tune/outcome.hpp"
@@ -56,14 +57,16 @@ struct WorkloadInfo {
   double stored_bytes = 0;       ///< on storage, on average; 0: they lie in memory
   double flops_per_sample = 0;
   CacheMode cache = CacheMode::warm;
-  std::size_t cached_samples = 0;  ///< samples that the trials used
-  std::optional<LoadCosts> load;   ///< empty where loading has no parts
+  std::size_t cached_samples = 0;      ///< samples that the trials used
+  std::optional<LoadCosts> load;       ///< empty where loading has no parts
+  std::string rate_source = "loader";  ///< of this library; or hook, helper, regex: of a command
+  std::optional<Script> script;        ///< the user's, where it was attached to
 };
 
 /// Text to paste into a program.
 struct Setting {
   std::string framework;
-  std::string text;
+  std::string text;           ///< lines; a change of a source file is a diff
   std::string measured_with;  ///< what the figures behind it were measured with
 };
 
@@ -90,6 +93,8 @@ struct Report {
   double budget_s = 0;
   Outcome outcome;
   std::vector<Skip> skips;
+  std::optional<Confirmation> confirmation;  ///< of a command's recommendation
+  std::vector<std::string> touched_files;    ///< that a command made or changed, where it ran
   std::vector<Setting> settings;
   std::vector<NextStep> next;
 };

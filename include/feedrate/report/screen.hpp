@@ -9,12 +9,14 @@
 #include <vector>
 
 #include "feedrate/report/card.hpp"
+#include "feedrate/report/choice_text.hpp"
 #include "feedrate/report/coverage.hpp"
 #include "feedrate/report/emulation.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/rate_table.hpp"
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/screen_options.hpp"
+#include "feedrate/report/script_text.hpp"
 #include "feedrate/report/what_if_text.hpp"
 #include "feedrate/report/words.hpp"
 
@@ -86,6 +88,9 @@ class Screen {
     const std::string& reason = reference().reason;
     if (reference().status == TrialStatus::infeasible) return "The reference " + reason + ".";
     if (reference().status == TrialStatus::failed) return "The reference failed: " + reason;
+    if (report_.workload.kind == "command" && !report_.workload.script) {
+      return "A command is run as a whole: what holds it back can't be told.";
+    }
     return "The reference was not examined before the run ended.";
   }
 
@@ -123,6 +128,8 @@ class Screen {
   void table() {
     text_ += rate_table(report_, options_);
     if (outcome().verified) verified(*outcome().verified);
+    if (!report_.workload.script) return;
+    for (const std::string& line : script_lines(report_)) block("", line);
   }
 
   void verified(const Interval& speedup) {
@@ -150,45 +157,34 @@ class Screen {
   void set() {
     const TierChoice& choice = outcome().choice();
     const Config& config = outcome().trials[choice.trial].config;
-    block("SET", options_.bold(config_text(config)));
+    block("SET", options_.bold(config_text(outcome(), config)));
     block("", "(" + describe(choice) + ")");
     for (const std::string& caveat : choice.caveats) block("", caveat + ".");
-    if (outcome().pareto.size() > 1) block("", "rate against memory: " + pareto());
+    if (outcome().pareto.size() > 1) block("", "rate against memory: " + pareto_text(outcome()));
     for (const Setting& setting : report_.settings) {
+      if (report_.workload.script) {
+        change(setting.text);
+        continue;
+      }
       block("", setting.framework + ": " + setting.text);
       if (setting.measured_with != "feedrate") block("", "(" + setting.measured_with + ")");
     }
   }
 
-  /// "970/s with 1.2 MiB, 1,410/s with 3.1 MiB": some points of the front, least memory first.
-  std::string pareto() const {
-    constexpr std::size_t most = 4;
-    const auto& front = outcome().pareto;
-    const std::size_t shown = std::min(front.size(), most);
-    std::string text;
-    for (std::size_t p = 0; p < shown; ++p) {
-      const Trial& trial = outcome().trials[front[p * (front.size() - 1) / (shown - 1)]];
-      text += (p > 0 ? ", " : "") + format_number(trial.samples_per_s().estimate) + "/s with " +
-              format_bytes(trial.memory_bytes);
+  /// A diff is pasted, not read: its lines stay whole.
+  void change(std::string_view text) {
+    text_ += "\n";
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      text_ += std::string(text.substr(0, end)) + "\n";
+      text.remove_prefix(std::min(end + 1, text.size()));
     }
-    return text + ".";
-  }
-
-  /// "workers 2, prefetch 4, precision fp32": the axes in which configs of this space differ.
-  std::string config_text(const Config& config) const {
-    std::string text;
-    for_each_axis([&](const auto& axis) {
-      const auto value = config.*axis.field;
-      const auto same = [&](const Trial& trial) { return trial.config.*axis.field == value; };
-      const bool alike = std::all_of(outcome().trials.begin(), outcome().trials.end(), same);
-      if (alike && !(axis.name == "accumulate" && config.accumulate > 1)) return;
-      text += (text.empty() ? "" : ", ") + std::string(axis.name) + " " + value_text(value);
-    });
-    return text.empty() ? "nothing else: there was one config to try" : text;
+    text_ += "\n";
   }
 
   void coverage() {
     for (const std::string& line : coverage_lines(report_)) block("", line);
+    if (!report_.touched_files.empty()) block("", touched_text(report_.touched_files));
   }
 
   void emulation() {

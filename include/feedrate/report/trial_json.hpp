@@ -43,7 +43,9 @@ inline Json to_json(const Round& round) {
           {"ring_at_end", round.ring_at_end},
           {"variability", round.variability},
           {"queue_s", round.queue_s},
-          {"energy_j", round.energy_j}};
+          {"energy_j", round.energy_j},
+          {"parked_cpu_s", round.parked_cpu_s},
+          {"outside_s", round.outside_s}};
 }
 
 inline Json to_json(const Ceilings& ceilings) {

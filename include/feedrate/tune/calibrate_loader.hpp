@@ -44,6 +44,7 @@ class LoaderCalibration {
       for (const int n : {near_cores(workers, 0.5), near_cores(workers, 1), most}) {
         if (n > 1 && !loader.samples_per_s.contains(n)) probe_loader(loader, n);
       }
+      if (loader.samples_per_s.empty() && !out_of_time()) give_up_workers(loader);
       if (sweep_.options().space.workers_may_grow) grow(loader, most);
     }
     if (loader.serial_s <= 0) return;
@@ -55,6 +56,17 @@ class LoaderCalibration {
  private:
   Demands& demands() { return sweep_.outcome().demands; }
   bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
+
+  /// What can't load with any number of workers is loaded without: datasets that can't be sent to
+  /// another process, for example.
+  void give_up_workers(LoadDemand& loader) {
+    for (Trial& trial : sweep_.outcome().trials) {
+      if (trial.config.workers == 0 || trial.status == TrialStatus::infeasible) continue;
+      trial.status = TrialStatus::failed;
+      trial.reason = sweep_.failure();
+    }
+    if (open_values(sweep_, &Config::workers).contains(0)) probe_loader(loader, 0);
+  }
 
   int near_cores(const std::set<int>& workers, double share) const {
     const auto wanted = static_cast<int>(std::lround(share * sweep_.options().cores));

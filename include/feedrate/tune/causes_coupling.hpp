@@ -139,7 +139,9 @@ inline std::string shared_thing(const Case& of, const Contention& seen) {
   const double lost_s = of.account.coupling_s();
   const double burnt_s = seen.cpu_alone_s > 0 ? seen.cpu_s - seen.cpu_alone_s : 0;
   const bool burns = seen.cpu_inflation() > 1.2 && burnt_s > 0.5 * lost_s * seen.has_core();
-  if (burns && seen.cores_used > 0.25) return "memory_bandwidth";
+  if (burns && seen.cores_used > 0.25) {
+    return of.evidence.surroundings.worker_processes ? "hand_over" : "memory_bandwidth";
+  }
   const bool queued = seen.queue_s - seen.queue_alone_s > 0.5 * lost_s;
   if (seen.cores_used > 0.75 * cores) return "cores";
   if (queued) return seen.cores_used > 0.25 * cores ? "cores" : "other_processes";
@@ -162,6 +164,11 @@ inline std::string interference_remedy(const std::string& where) {
   if (where == "memory_bandwidth") {
     return "Both want the memory: use fewer workers, smaller samples (bytes instead of floats), or "
            "fewer copies of them.";
+  }
+  if (where == "hand_over") {
+    return "Sending batches between processes burns that time, and so do threads of the step that "
+           "spin while others have their cores: use larger batches, fewer workers or fewer step "
+           "threads.";
   }
   if (where == "cores") return "Both want the cores: use fewer workers or step threads.";
   if (where == "other_processes") {

@@ -105,9 +105,10 @@ inline void look_closer(Sweep& sweep, double share) {
       trials.push_back(choice.trial);
     }
   }
-  if (!sweep.stopped()) detail::measure_best_device(sweep, share);
+  const bool has_parts = sweep.measurer().can_run(Part::device);
+  if (has_parts && !sweep.stopped()) detail::measure_best_device(sweep, share);
   for (const std::size_t trial : trials) {
-    if (!sweep.stopped() && !sweep.trial(trial).rounds.empty())
+    if (has_parts && !sweep.stopped() && !sweep.trial(trial).rounds.empty())
       detail::look_at(sweep, trial, share);
   }
   for (Trial& trial : outcome.trials) {

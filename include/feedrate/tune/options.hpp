@@ -45,9 +45,11 @@ struct TuneOptions {
   Space space;
   Config reference;  ///< what gains are measured against
   std::vector<Tier> allowed = {Tier::safe, Tier::numerics, Tier::training};
+  Tier headline = Tier::training;  ///< choices of wider tiers are shown, and not recommended
   Objective objective = Objective::utilization;
   Search search = Search::model;
   double budget_s = 60;
+  double round_s = 0;  ///< of a round, at least; 0: a part of the budget
   int max_rounds = 0;  ///< of search and race; 0: the budget decides. Ceilings come on top
   std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< for slots and step
   std::map<Precision, double> peak_flops_per_s;        ///< for the objective mfu

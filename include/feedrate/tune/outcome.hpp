@@ -113,7 +113,14 @@ struct Outcome {
   std::string stopped_because;
   bool interrupted = false;
 
-  const TierChoice& choice() const { return tiers.back(); }
+  Tier headline = Tier::training;  ///< choices of wider tiers are shown, and not recommended
+
+  /// The choice of the widest tier up to the headline. Needs a tier.
+  const TierChoice& choice() const {
+    auto choice = tiers.begin();
+    while (choice + 1 != tiers.end() && (choice + 1)->tier <= headline) ++choice;
+    return *choice;
+  }
   const Trial& recommended() const { return trials[choice().trial]; }
 };
 

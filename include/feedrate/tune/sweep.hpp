@@ -27,6 +27,7 @@ class Sweep {
       : measurer_(measurer), options_(options), begin_s_(measurer.now_s()) {
     outcome_.not_applicable = options.not_applicable;
     outcome_.search = options.search;
+    outcome_.headline = options.headline;
     Config reference = canonical(options.reference);
     outcome_.trials.emplace_back().config = reference;
     for (const Config& config : configs_of(options.space)) {
@@ -71,7 +72,8 @@ class Sweep {
   }
 
   RoundOptions round_options() const noexcept {
-    const double seconds = std::clamp(options_.budget_s / 150, 0.05, 1.0);
+    const double share = std::clamp(options_.budget_s / 150, 0.05, 1.0);
+    const double seconds = options_.round_s > 0 ? options_.round_s : share;
     return {.seconds = seconds, .max_seconds = 4 * seconds, .abort = options_.abort};
   }
   /// Rounds of parts may be short: they feed a model, which is checked by coupled rounds.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's training script: what was found when it was attached to. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "feedrate/measure/statistics.hpp"
+
+namespace feedrate {
+
+/// A DataLoader of the script's.
+struct ScriptLoader {
+  int index = 0;           ///< in the order in which the script made them, from 1
+  std::string name;        ///< the variable that it was assigned to; empty: unknown
+  std::string class_name;  ///< DataLoader, or what is derived from it
+  std::string file;        ///< where it was made; empty: unknown
+  int line = 0;
+  std::string why;  ///< why it was chosen; empty for the others
+};
+
+/// The script and the loader in it that is tuned.
+struct Script {
+  ScriptLoader loader;
+  std::vector<ScriptLoader> others;
+  Config config;              ///< what the script says today; prefetch is PyTorch's prefetch_factor
+  bool persistent = false;    ///< workers stay from epoch to epoch
+  std::string batch_fixed;    ///< why its batch can't be changed; empty: it can
+  std::uint64_t batches = 0;  ///< of an epoch; 0: unknown
+  std::string device;         ///< cpu or cuda
+  std::string gpu;            ///< its name
+  std::string torch, python;  ///< versions
+  int world = 1;              ///< processes that train together
+  int copies = 0;             ///< to the GPU while its loop was watched
+  int non_blocking = 0;       ///< of them, which did not wait
+  double start_s = 0;         ///< from its launch until its loop was attached to
+};
+
+/// A command with the recommended settings against the same as it is, in fresh processes.
+struct Confirmation {
+  Interval speedup{1, 1, 1};  ///< of the rate, 95 %
+  int pairs = 0;              ///< of launches, in turn
+  double as_is_samples_per_s = 0;
+  double recommended_samples_per_s = 0;
+  double as_is_first_batch_s = 0;  ///< from launch to the first report
+  double recommended_first_batch_s = 0;
+  double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: no epoch ended
+  std::string failure;        ///< why there is none; then all else is empty
+};
+
+}  // namespace feedrate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user's script as JSON, and back.
+#pragma once
+
+#include "feedrate/report/choice_json.hpp"
+#include "feedrate/report/from_json.hpp"
+#include "feedrate/report/script.hpp"
+
+namespace feedrate {
+
+inline Json to_json(const ScriptLoader& loader) {
+  return {{"index", loader.index},      {"name", detail::or_null(loader.name)},
+          {"class", loader.class_name}, {"file", detail::or_null(loader.file)},
+          {"line", loader.line},        {"why", detail::or_null(loader.why)}};
+}
+
+inline void from_json(const Json& json, ScriptLoader& loader) {
+  detail::read_all(json, "index", loader.index, "name", loader.name, "class", loader.class_name,
+                   "file", loader.file, "line", loader.line);
+  if (json.contains("why")) detail::read(json, "why", loader.why);
+}
+
+inline Json to_json(const Script& script) {
+  return {{"loader", to_json(script.loader)},
+          {"others",
+           detail::json_array(script.others,
+                              [](const ScriptLoader& loader) -> Json { return to_json(loader); })},
+          {"config", to_json(script.config)},
+          {"persistent", script.persistent},
+          {"batch_fixed", detail::or_null(script.batch_fixed)},
+          {"batches", script.batches},
+          {"device", script.device},
+          {"gpu", detail::or_null(script.gpu)},
+          {"torch", script.torch},
+          {"python", script.python},
+          {"world", script.world},
+          {"copies", script.copies},
+          {"non_blocking", script.non_blocking},
+          {"start_s", script.start_s}};
+}
+
+inline void from_json(const Json& json, Script& script) {
+  detail::read_all(json, "loader", script.loader, "others", script.others, "config", script.config,
+                   "persistent", script.persistent, "batch_fixed", script.batch_fixed, "batches",
+                   script.batches, "device", script.device, "gpu", script.gpu, "torch",
+                   script.torch, "python", script.python, "world", script.world);
+  detail::read_all(json, "copies", script.copies, "non_blocking", script.non_blocking, "start_s",
+                   script.start_s);
+}
+
+inline Json to_json(const Confirmation& confirmation) {
+  if (!confirmation.failure.empty()) return {{"failure", confirmation.failure}};
+  return {{"speedup", to_json(confirmation.speedup)},
+          {"pairs", confirmation.pairs},
+          {"as_is_samples_per_s", confirmation.as_is_samples_per_s},
+          {"recommended_samples_per_s", confirmation.recommended_samples_per_s},
+          {"as_is_first_batch_s", confirmation.as_is_first_batch_s},
+          {"recommended_first_batch_s", confirmation.recommended_first_batch_s},
+          {"outside_share",
+           confirmation.outside_share < 0 ? Json(nullptr) : Json(confirmation.outside_share)},
+          {"failure", nullptr}};
+}
+
+}  // namespace feedrate

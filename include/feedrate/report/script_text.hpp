@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the screen says of a user's own script, beside what it says of every workload.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/report/format.hpp"
+#include "feedrate/report/report.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// "train.py:23" of "/home/me/train.py".
+inline std::string place_of(const ScriptLoader& loader) {
+  if (loader.file.empty()) return "a line that is not known";
+  return loader.file.substr(loader.file.rfind('/') + 1) + ":" + std::to_string(loader.line);
+}
+
+inline std::string name_of(const ScriptLoader& loader) {
+  return loader.name.empty() ? loader.class_name + " " + std::to_string(loader.index) : loader.name;
+}
+
+/// CPU seconds per second that workers took which should have slept.
+inline double parked_share(const Outcome& outcome) {
+  double parked_s = 0, rounds_s = 0;
+  for (const Trial& trial : outcome.trials) {
+    for (const Round& round : trial.rounds) {
+      parked_s += round.parked_cpu_s;
+      rounds_s += round.duration_s;
+    }
+  }
+  return rounds_s > 0 ? parked_s / rounds_s : 0;
+}
+
+inline std::string confirmation_text(const Confirmation& confirmation) {
+  if (!confirmation.failure.empty()) return "Not confirmed: " + confirmation.failure;
+  const std::string pairs = confirmation.pairs == 1
+                                ? "one launch each"
+                                : std::to_string(confirmation.pairs) + " launches each, in turn";
+  std::string text = "confirmed in fresh processes (" + pairs +
+                     "): " + format_number(confirmation.speedup.estimate) + "x, " +
+                     format_number(confirmation.as_is_samples_per_s) + " to " +
+                     format_number(confirmation.recommended_samples_per_s) + " samples/s.";
+  if (confirmation.outside_share >= 0) {
+    text += " As it is, it spends " + format_percent(confirmation.outside_share) +
+            " of its time outside of that loop, which no loader makes shorter.";
+  }
+  return text;
+}
+
+/// What an epoch costs at its end, as it is and with the choice, where that was measured.
+inline std::string boundary_text(const Outcome& outcome) {
+  const Trial& reference = outcome.trials[outcome.reference];
+  const Trial& best = outcome.recommended();
+  if (best.epoch_boundary_s < 0 || reference.epoch_boundary_s < 0) return {};
+  std::string text = "An epoch begins with " + format_duration(reference.epoch_boundary_s) +
+                     " until its first batch";
+  if (&best != &reference) {
+    text += ", as recommended with " + format_duration(best.epoch_boundary_s);
+  }
+  return text + ".";
+}
+
+inline std::string copies_text(const Script& script) {
+  if (script.copies == 0) return {};
+  const int waiting = script.copies - script.non_blocking;
+  if (waiting == 0) return "Its batches are copied to the GPU with non_blocking=True.";
+  return "It copies batches to the GPU without non_blocking=True, so that the loop waits for each "
+         "copy; with pinned memory, non_blocking=True lets it go on.";
+}
+
+}  // namespace detail
+
+/// "train_loader of train.py (made in train.py:23, its loop trains)".
+inline std::string loader_text(const WorkloadInfo& workload) {
+  const ScriptLoader& loader = workload.script->loader;
+  return detail::name_of(loader) + " of " + workload.name + " (" + detail::place_of(loader) + ", " +
+         loader.why + ")";
+}
+
+/// Sentences behind the table.
+inline std::vector<std::string> script_lines(const Report& report) {
+  const Script& script = *report.workload.script;
+  std::vector<std::string> lines;
+  if (report.confirmation) lines.push_back(detail::confirmation_text(*report.confirmation));
+  lines.push_back(detail::boundary_text(report.outcome));
+  lines.push_back(detail::copies_text(script));
+  if (const double parked = detail::parked_share(report.outcome); parked > 0.01) {
+    lines.push_back("Workers that should have slept used " + format_percent(parked) +
+                    " of a core meanwhile.");
+  }
+  if (script.world > 1) {
+    lines.push_back("Workers are per process, of which " + std::to_string(script.world) +
+                    " train together; rates are of all of them.");
+  }
+  std::erase(lines, std::string());
+  return lines;
+}
+
+/// "It made or changed: runs/last.pt, log.txt and 3 more files."
+inline std::string touched_text(const std::vector<std::string>& files) {
+  constexpr std::size_t most = 5;
+  if (files.empty()) return {};
+  std::string text = "It made or changed: ";
+  for (std::size_t f = 0; f < std::min(files.size(), most); ++f) {
+    text += (f > 0 ? ", " : "") + files[f];
+  }
+  if (files.size() > most) {
+    text += " and " + std::to_string(files.size() - most) +
+            (files.size() == most + 1 ? " more file" : " more files");
+  }
+  return text + ".";
+}
+
+}  // namespace feedrate

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attaching to PyTorch's DataLoader, from the moment on when the user's script imports it."""
+
+import functools
+import importlib.abc
+import importlib.util
+import multiprocessing
+import os
+import sys
+
+DATA_MODULE = "torch.utils.data.dataloader"
+
+
+class _Loader(importlib.abc.Loader):
+    """Loads a module as its own loader does, then calls back."""
+
+    def __init__(self, loader, callback):
+        self._loader = loader
+        self._callback = callback
+
+    def create_module(self, spec):
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module):
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        self._callback(module)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the one module that is waited for, once; leaves all others to the other finders."""
+
+    def __init__(self, callback):
+        self._callback = callback
+
+    def find_spec(self, name, path=None, target=None):
+        if name != DATA_MODULE:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _Loader(spec.loader, self._callback)
+        return spec
+
+
+def on_torch_data(callback):
+    """Calls callback(torch.utils.data.dataloader) as soon as that module was imported."""
+    module = sys.modules.get(DATA_MODULE)
+    if module is not None:
+        callback(module)
+    else:
+        sys.meta_path.insert(0, _Finder(callback))
+
+
+def is_child_of_python():
+    """Whether multiprocessing started this process: a worker of a DataLoader, for example."""
+    if multiprocessing.parent_process() is not None:
+        return True
+    # A spawned worker learns of its parent only after the start of Python.
+    return "--multiprocessing-fork" in sys.argv or _is_spawn_command()
+
+
+def _is_spawn_command():
+    words = getattr(sys, "orig_argv", [])
+    return any("multiprocessing.spawn" in word or "multiprocessing.forkserver" in word
+               or "multiprocessing.resource_tracker" in word for word in words)
+
+
+def patch(module, director):
+    """Shows the director every DataLoader that is made, and lets it serve their iterators."""
+    loader_class = module.DataLoader
+    make, iterate = loader_class.__init__, loader_class.__iter__
+    owner = os.getpid()
+
+    @functools.wraps(make)
+    def patched_make(self, *args, **kwargs):
+        make(self, *args, **kwargs)
+        if os.getpid() == owner:
+            director.note(self)
+
+    @functools.wraps(iterate)
+    def patched_iterate(self):
+        if os.getpid() != owner:
+            return iterate(self)
+        return director.iterate(self, iterate)
+
+    loader_class.__init__ = patched_make
+    loader_class.__iter__ = patched_iterate
+
+
+def install():
+    """Attaches this process to autotune, unless it is a worker of one that is attached."""
+    if is_child_of_python():
+        return
+
+    def attached(module):
+        from .director import Director
+
+        patch(module, Director.from_environment())
+
+    on_torch_data(attached)

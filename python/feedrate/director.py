@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The director: knows the script's DataLoaders, chooses the one that trains, and has it served."""
+
+import atexit
+import json
+import os
+import sys
+import time
+
+from . import source
+from .channel import Channel
+from .training import TrainingSigns
+
+STEPS_TO_CHOOSE = 3  # batches whose step trained, until a loader is taken for the training loader
+PATIENCE_S = 30.0  # without any sign of training
+CHECKED = 16  # every so many batches a loop is looked at that does not train
+
+
+class Seen:
+    """What is known of one DataLoader of the script."""
+
+    def __init__(self, index, loader, site):
+        self.index = index
+        self.loader_class = type(loader).__name__
+        self.dataset = loader.dataset
+        self.site = site
+        self.batches = 0
+        self.trained = 0  # batches after which something was trained
+
+    @property
+    def name(self):
+        return self.site.name if self.site else None
+
+    def answers_to(self, wanted):
+        return wanted in (str(self.index), self.name)
+
+    def describe(self):
+        return {
+            "index": self.index,
+            "name": self.name,
+            "class": self.loader_class,
+            "file": self.site.file if self.site else None,
+            "line": self.site.line if self.site else 0,
+            "batches": self.batches,
+            "trained": self.trained,
+        }
+
+
+class Tracked:
+    """An iterator of the script's, counted until its loader is chosen, and served from then on."""
+
+    def __init__(self, director, seen, loader, inner):
+        self._director = director
+        self._signs = director.signs
+        self._seen = seen
+        self._loader = loader
+        self._inner = inner
+        self._batch = None
+        self._served = None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._served is not None:
+            return next(self._served)
+        seen = self._seen
+        if self._signs.fresh or seen.batches % CHECKED == 1:
+            self._served = self._director.serve(seen, self._loader, self._inner, self._batch)
+            if self._served is not None:
+                self._batch = None
+                return next(self._served)
+        self._batch = None  # never two batches at once that would not be there without us
+        self._batch = batch = next(self._inner)
+        if seen.batches == 0:
+            self._director.began()
+        seen.batches += 1
+        return batch
+
+    def __len__(self):
+        return len(self._inner)
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+class Director:
+    """Chooses one DataLoader of the script, and serves it as autotune asks."""
+
+    def __init__(self, connect, wanted=None, plain=None, clock=time.perf_counter):
+        self._connect = connect
+        self._wanted = wanted
+        self._plain = plain
+        self._clock = clock
+        self._seen = []
+        self.signs = TrainingSigns()
+        self._first_s = None
+        self._session = None
+        self._chosen = None
+
+    @classmethod
+    def from_environment(cls):
+        path = os.environ["FEEDRATE_ATTACH"]
+        wanted = os.environ.get("FEEDRATE_LOADER") or None
+        plain = plain_of_environment(path) if os.environ.get("FEEDRATE_PLAIN") == "1" else None
+        director = cls(lambda: Channel(path), wanted, plain)
+        atexit.register(director.at_exit)
+        return director
+
+    def note(self, loader):
+        """A DataLoader was made. One that a library made of the script's own counts as that one."""
+        if getattr(loader, "_feedrate_seen", None) is not None:
+            return
+        site = source.call_site()
+        original = self._original_of(loader)
+        if original is not None and (site is None or not site.is_loader_call):
+            seen = original
+        else:
+            seen = Seen(len(self._seen) + 1, loader, site)
+            self._seen.append(seen)
+        object.__setattr__(loader, "_feedrate_seen", seen)
+
+    def _original_of(self, loader):
+        for seen in self._seen:
+            if seen.dataset is loader.dataset:
+                return seen
+        return None
+
+    def iterate(self, loader, iterate):
+        """What stands in the place of DataLoader.__iter__."""
+        seen = getattr(loader, "_feedrate_seen", None)
+        if seen is None:
+            self.note(loader)
+            seen = loader._feedrate_seen
+        if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
+            return self._plain.iterate(loader, iterate)
+        if self._session is not None:
+            return self._session.new_epoch() if seen is self._chosen else iterate(loader)
+        return Tracked(self, seen, loader, iterate(loader))
+
+    def began(self):
+        """A loader gave its first batch."""
+        if self._first_s is None:
+            self._first_s = self._clock()
+            self.signs.watch()
+
+    def serve(self, seen, loader, inner, batch):
+        """What gives the batches from now on, if this loader is the chosen one; else None. `batch`
+        is the last one that it gave."""
+        if self._chosen is not None:
+            return self._session if seen is self._chosen else None
+        if self.signs.fresh and seen.batches > 0:
+            seen.trained += 1
+        self.signs.fresh = False
+        why = self._why_chosen(seen)
+        if why is None or batch is None:
+            return None
+        self._chosen = seen
+        self.signs.forget()
+        if self._plain is not None:
+            return iter(self._plain.reported(inner))
+        return self._open(seen, loader, inner, why, batch)
+
+    def _is_wanted(self, seen):
+        return self._wanted is not None and seen.answers_to(self._wanted)
+
+    def _why_chosen(self, seen):
+        if self._wanted is not None:
+            return "asked for" if self._is_wanted(seen) and seen.batches > 0 else None
+        if seen.trained >= STEPS_TO_CHOOSE:
+            return "its loop trains"
+        if self._first_s is None or self._clock() - self._first_s < PATIENCE_S:
+            return None
+        if any(other.trained > 0 for other in self._seen):
+            return None
+        if seen.batches < max(other.batches for other in self._seen):
+            return None
+        return "no loop trains, and it has delivered most batches"
+
+    def _open(self, seen, loader, inner, why, batch):
+        from .session import Session
+
+        self._session = Session(self._connect(), loader, batch, seen.site)
+        self._session.keep(inner)
+        self._session.greet({
+            "loader": dict(seen.describe(), why=why),
+            "others": [other.describe() for other in self._seen if other is not seen],
+            "copies": self.signs.copies(),
+        })
+        return self._session
+
+    def at_exit(self):
+        """A script that ends before anything was chosen says what it had."""
+        if self._session is not None or self._plain is not None:
+            return
+        try:
+            channel = self._connect()
+            channel.send({"hello": "none", "pid": os.getpid(),
+                          "others": [seen.describe() for seen in self._seen]})
+        except OSError:
+            pass
+
+
+def plain_of_environment(path):
+    """The settings of a launch that is only to be measured."""
+    from .plain import Plain, PlainReporter
+    from .watch import connect
+
+    text = os.environ.get("FEEDRATE_CONFIG")
+    return Plain(lambda: connect(path, PlainReporter), json.loads(text) if text else None,
+                 sys.modules["torch"])

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changing the keyword arguments of a call in its text, in the style in which it is laid out."""
+
+import ast
+import re
+
+from .calls import Unclear
+
+
+def changed(call, changes, maker=None):
+    """The whole text with the call changed; raises Unclear where that is no Python."""
+    source, edits, new = call.source, [], {}
+    for keyword, value in changes.items():
+        node = call.argument(keyword)
+        if node is None:
+            new[keyword] = value
+        else:
+            edits.append((source.start(node), source.end(node), repr(value)))
+    if new and maker is not None and not call.makes_loader:
+        raise Unclear("a library's function need not know the keyword")
+    if new:
+        edits += _packed(call, new) if call.packed() else _appended(call, new)
+    text = source.text
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        raise Unclear("what comes out is no Python")
+    return text
+
+
+def _packed(call, new):
+    """`**kw` may hold the keyword, and giving it twice is an error: `**{**kw, "name": value}`."""
+    if len(call.packed()) > 1:
+        raise Unclear("which of several `**` holds it is not known here")
+    source, node = call.source, call.packed()[0]
+    pairs = "".join(', "%s": %r' % pair for pair in new.items())
+    return [(source.start(node), source.end(node), "{**%s%s}" % (source.of(node), pairs))]
+
+
+def _appended(call, new):
+    """Edits that append keywords as the call is laid out: on its line, or on lines of their own."""
+    source, last = call.source, call.last()
+    words = ["%s=%r" % pair for pair in new.items()]
+    close = source.end(call.node) - 1
+    if last is None:
+        return [(close, close, ", ".join(words))]
+    end, comma = _tail(source.text, source.end(last), close)
+    indentation = _indentation(source, last)
+    if indentation is not None:
+        return _appended_lines(source.text, words, indentation, end, comma, close)
+    if comma is None:
+        return [(end, end, "".join(", " + word for word in words))]
+    return [(comma + 1, comma + 1, "".join(" %s," % word for word in words))]
+
+
+def _appended_lines(text, words, indentation, end, comma, close):
+    lines = [indentation + word for word in words]
+    behind = (end if comma is None else comma + 1)
+    newline = text.find("\n", behind)
+    # A comment behind the last argument stays there; a bracket goes behind the new lines.
+    at = newline if 0 <= newline < close else behind
+    if comma is not None:
+        return [(at, at, "".join("\n%s," % line for line in lines))]
+    added = "\n" + ",\n".join(lines)
+    return [(end, end, "," + added)] if at == end else [(end, end, ","), (at, at, added)]
+
+
+def _tail(text, at, close):
+    """What stands between the last argument and the closing bracket: (end of the argument with the
+    brackets around it, place of a trailing comma or None)."""
+    end, comma = at, None
+    while at < close:
+        if text[at] == "#":
+            at = text.index("\n", at)
+        elif text[at] == ")":
+            end = at + 1
+        elif text[at] == ",":
+            comma = at
+        at += 1
+    return end, comma
+
+
+def _indentation(source, node):
+    """Of the line, if this argument is the first on it; else None."""
+    start = source.start(node)
+    before = source.text[source.text.rfind("\n", 0, start) + 1:start]
+    match = re.fullmatch(r"([ \t]*)(\*|\w+[ \t]*=[ \t]*)?[( \t]*", before)
+    return match.group(1) if match else None

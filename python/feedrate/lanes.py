@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lanes: copies of the script's DataLoader with other settings, that take turns in one process.
+
+A lane that is not used is parked: its workers fill their queue and then sleep. When it goes on,
+what was loaded meanwhile is thrown away down to what lay ready before: nothing is flattered.
+"""
+
+import copy
+import os
+
+MOST_PARKED_WORKERS = 64
+SHARED_MEMORY = "/dev/shm"
+
+
+class Indices:
+    """What the sampler of the script draws, without end: the lanes share it, batch by batch.
+
+    A sampler that keeps a state, or was written by the user, so sees one reader, as in the script.
+    """
+
+    def __init__(self, sampler):
+        self._sampler = sampler
+        self._drawn = iter(sampler)
+        self._alive = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        for index in self._drawn:
+            self._alive = True
+            return index
+        if not self._alive:
+            raise StopIteration
+        self._alive = False
+        self._drawn = iter(self._sampler)
+        return next(self)
+
+
+class Batches:
+    """A batch sampler of any size over shared indices."""
+
+    def __init__(self, indices, size):
+        self._indices = indices
+        self._size = size
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return [next(self._indices) for _ in range(self._size)]
+
+
+class Endless:
+    """A sampler that is its own iterator; lengths are those of the one it stands for."""
+
+    def __init__(self, drawn):
+        self._drawn = drawn
+
+    def __iter__(self):
+        return self._drawn
+
+
+def has_plain_batches(loader, data):
+    """Whether batches are runs of the sampler, so that they may be of another size."""
+    return type(loader.batch_sampler) is data.BatchSampler
+
+
+def key_of(config):
+    """What tells lanes apart; threads and precision of the step are none of the loader's."""
+    return (config["workers"], config["prefetch"], config["pinned"], config["batch"])
+
+
+def workers_of(config):
+    """The attributes of a DataLoader that say how it loads."""
+    changes = {
+        "num_workers": config["workers"],
+        "prefetch_factor": config["prefetch"] if config["workers"] > 0 else None,
+        "pin_memory": config["pinned"],
+        "_iterator": None,
+    }
+    if config["workers"] == 0:
+        changes.update(timeout=0, persistent_workers=False,
+                       _DataLoader__multiprocessing_context=None)
+    return changes
+
+
+def settings_of(loader, config, torch):
+    """All that a DataLoader is to be given, to be as if the script had made it so."""
+    changes = workers_of(config)
+    if config["workers"] > 0:
+        changes["persistent_workers"] = bool(config["persistent"])
+    if loader.batch_size and config["batch"] != loader.batch_size:
+        sampler = loader.sampler
+        batches = torch.utils.data.BatchSampler(sampler, config["batch"], loader.drop_last)
+        changes.update(batch_size=config["batch"], batch_sampler=batches)
+    return changes
+
+
+class Lane:
+    """One DataLoader with its iterator."""
+
+    def __init__(self, loader):
+        self._loader = loader
+        self._workers = loader.num_workers
+        self._prefetch = loader.prefetch_factor or 0
+        self._iterator = loader._get_iterator()
+        self._level = 0  # batches that lay ready when it was parked
+        self._fresh = True
+        self.used = 0  # when it was used last; counts up
+
+    @property
+    def workers(self):
+        return self._workers
+
+    @property
+    def capacity(self):
+        """Batches that it loads ahead."""
+        return self._workers * self._prefetch
+
+    @property
+    def warm_up(self):
+        """Batches until its workers have got going: once round them, as long as it is new."""
+        return self._workers if self._fresh else 0
+
+    def pids(self):
+        return [worker.pid for worker in getattr(self._iterator, "_workers", [])]
+
+    def ready(self):
+        """Batches that lie ready."""
+        if self._workers == 0:
+            return 0
+        iterator = self._iterator
+        arrived = sum(1 for info in list(iterator._task_info.values()) if len(info) == 2)
+        queues = {id(queue): queue for queue in (iterator._data_queue,
+                                                 iterator._worker_result_queue)}
+        return arrived + sum(queue.qsize() for queue in queues.values())
+
+    def take(self):
+        """The next batch; an epoch that ends is followed by the next."""
+        try:
+            return next(self._iterator)
+        except StopIteration:
+            self._restart()
+            return next(self._iterator)
+
+    def _restart(self):
+        if self._workers == 0:
+            self._iterator = self._loader._get_iterator()
+        else:
+            self._iterator._reset(self._loader)
+
+    def park(self):
+        self._level = self.ready()
+        self._fresh = False
+
+    def resume(self, beat, empty=False):
+        """Throws away what was loaded while it was parked; all that is ready, where `empty`."""
+        most = self.capacity
+        level = 0 if empty else self._level
+        while most > 0 and self.ready() > level:
+            self.take()
+            most -= 1
+            beat()
+
+    def close(self):
+        """Ends its workers."""
+        shut_down = getattr(self._iterator, "_shutdown_workers", None)
+        self._iterator = None
+        if shut_down is not None:
+            shut_down()
+
+
+class Lanes:
+    """Makes lanes as they are asked for, and keeps them for the next time."""
+
+    def __init__(self, loader, torch, batch, batch_bytes):
+        self._loader = loader
+        self._torch = torch
+        self._data = torch.utils.data
+        self._batch = batch
+        self._batch_bytes = batch_bytes
+        self._iterable = isinstance(loader.dataset, self._data.IterableDataset)
+        self._indices = None
+        self._lanes = {}
+        self._turn = 0
+        self._room_bytes = _shared_memory_room() / 2
+
+    def use(self, config, beat):
+        """The lane of a config: an old one, or a new one without a ready batch."""
+        key = key_of(config)
+        self._turn += 1
+        if key not in self._lanes:
+            self._make_room(config)
+            self._lanes[key] = self._make(config)
+            beat()
+        lane = self._lanes[key]
+        lane.used = self._turn
+        return lane
+
+    def drop(self, config):
+        """Ends the lane of a config, as after a failure."""
+        lane = self._lanes.pop(key_of(config), None)
+        if lane is not None:
+            lane.close()
+
+    def others(self, lane):
+        """The processes of parked lanes."""
+        return [pid for other in self._lanes.values() if other is not lane for pid in other.pids()]
+
+    def close(self):
+        for lane in self._lanes.values():
+            lane.close()
+        self._lanes = {}
+
+    def _make_room(self, config):
+        """Ends the lanes that were not used for longest, until the new one fits in."""
+        workers, batches = config["workers"], config["workers"] * config["prefetch"]
+        while self._lanes:
+            parked = self._lanes.values()
+            all_workers = workers + sum(lane.workers for lane in parked)
+            all_batches = batches + sum(lane.capacity for lane in parked)
+            fits = all_batches * self._batch_bytes <= self._room_bytes
+            if fits and all_workers <= MOST_PARKED_WORKERS:
+                return
+            oldest = min(self._lanes, key=lambda key: self._lanes[key].used)
+            self._lanes.pop(oldest).close()
+
+    def _make(self, config):
+        with _kept_random_state(self._torch):
+            return Lane(self._changed(config))
+
+    def _changed(self, config):
+        """A shallow copy of the script's loader: what a subclass adds stays as it is."""
+        loader = copy.copy(self._loader)
+        changes = workers_of(config)
+        changes.update(self._drawing(config["batch"]), persistent_workers=config["workers"] > 0)
+        for name, value in changes.items():
+            object.__setattr__(loader, name, value)
+        return loader
+
+    def _drawing(self, batch):
+        """Where a lane's indices come from; nothing to change where the dataset itself iterates."""
+        if self._iterable:
+            return self._iterable_batches(batch) if batch != self._batch else {}
+        loader = self._loader
+        if loader.batch_sampler is None:
+            return {"sampler": Endless(self._shared(loader.sampler))}
+        if has_plain_batches(loader, self._data):
+            samples = self._shared(loader.batch_sampler.sampler)
+            return {"batch_sampler": Endless(Batches(samples, batch))}
+        return {"batch_sampler": Endless(self._shared(loader.batch_sampler))}
+
+    def _iterable_batches(self, batch):
+        loader = self._loader
+        return {"batch_sampler": self._data.BatchSampler(loader.sampler, batch, loader.drop_last)}
+
+    def _shared(self, sampler):
+        if self._indices is None:
+            self._indices = Indices(sampler)
+        return self._indices
+
+
+class _kept_random_state:
+    """Making an iterator draws a seed from the script's generator: that shall not be noticed."""
+
+    def __init__(self, torch):
+        self._torch = torch
+
+    def __enter__(self):
+        self._state = self._torch.get_rng_state()
+
+    def __exit__(self, *_):
+        self._torch.set_rng_state(self._state)
+
+
+def _shared_memory_room():
+    """Bytes that are free where workers put their batches."""
+    try:
+        status = os.statvfs(SHARED_MEMORY)
+    except OSError:
+        return float("inf")
+    return status.f_bavail * status.f_frsize
+

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a round used beside time: CPU seconds of the script, of its workers, and of sleepers."""
+
+import contextlib
+import os
+import time
+
+from . import process
+
+
+@contextlib.contextmanager
+def step_settings(torch, config):
+    """The step's threads and number format for a round. bf16 by autocast, as one would write it."""
+    threads = torch.get_num_threads()
+    if config["step_threads"] != threads:
+        torch.set_num_threads(config["step_threads"])
+    try:
+        with _autocast(torch, config["precision"]):
+            yield
+    finally:
+        if config["step_threads"] != threads:
+            torch.set_num_threads(threads)
+
+
+def _autocast(torch, precision):
+    if precision == "fp32":
+        return contextlib.nullcontext()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    formats = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    if precision not in formats:
+        raise ValueError("precision %s can't be tried in a script" % precision)
+    return torch.autocast(device, dtype=formats[precision])
+
+
+class Meter:
+    """Reads the counters at both ends of a round."""
+
+    def __init__(self, torch):
+        self._torch = torch
+        self._on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+
+    def begin(self, workers, parked):
+        self._wait_for_gpu()
+        self._workers, self._parked = workers, parked
+        self._before = self._read()
+
+    def end(self, window, first_batch_s, ready):
+        """The answer: the fields of a round."""
+        behind_s = self._wait_for_gpu()
+        cpu_s, queue_s, parked_s = (after - before
+                                    for after, before in zip(self._read(), self._before))
+        return {
+            "order": 0, "block": 0, "start_s": 0.0,
+            "duration_s": window.duration_s + behind_s,
+            "samples": window.samples,
+            "batches": window.batches,
+            "wait_s": window.wait_s,
+            "step_s": window.step_s + behind_s,
+            "cpu_s": max(0.0, cpu_s),
+            "first_batch_s": first_batch_s,
+            "ring_at_start": window.ring_at_start,
+            "ring_at_end": ready,
+            "variability": window.variability(),
+            "queue_s": max(0.0, queue_s),
+            "energy_j": 0.0,
+            "parked_cpu_s": max(0.0, parked_s),
+            "outside_s": window.outside_s,
+        }
+
+    def _wait_for_gpu(self):
+        """Seconds until what was launched is done."""
+        if not self._on_gpu:
+            return 0.0
+        began_s = time.perf_counter()
+        self._torch.cuda.synchronize()
+        return time.perf_counter() - began_s
+
+    def _read(self):
+        """CPU seconds, seconds in the run queue, CPU seconds of those that should sleep."""
+        workers = process.usage_of(self._workers)
+        own_queue_s = process.usage(os.getpid())[1]
+        parked_s = process.usage_of(self._parked)[0]
+        return time.process_time() + workers[0], own_queue_s + workers[1], parked_s

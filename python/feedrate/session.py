@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A session: autotune asks, the script's own loop steps, and the answers are what was measured.
+
+`_serve` is a coroutine: it yields batches to the script's loop, and goes on when the loop has done
+its step and asks for the next one. So a round reads as what happens, one thing after the other.
+"""
+
+import multiprocessing
+import os
+import sys
+import time
+
+from . import source
+from .batches import Replay, bytes_of, samples_of
+from .errors import sentence_of
+from .lanes import Lanes, has_plain_batches
+from .meter import Meter, step_settings
+from .window import Wanted, Window
+
+REPLAYED = 3  # different batches of a replay
+WARM_UP_STEPS = 10
+WARM_UP_S = 0.5
+
+
+class Session:
+    """Serves one DataLoader of the script."""
+
+    def __init__(self, channel, loader, batch, site):
+        self._channel = channel
+        self._loader = loader
+        self._site = site
+        self._torch = sys.modules["torch"]
+        self._kept = None
+        self._outside = False
+        self._in_epoch = 2  # batches since the script's loop began anew; it was found in its midst
+        self._batch = loader.batch_size or samples_of(batch, 1)
+        self._batch_bytes = bytes_of(batch)
+        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes)
+        self._replays = {}
+        self._warm = set()
+        self._served = self._serve()
+
+    def keep(self, inner):
+        """The iterator that the script had so far: its workers stay until the session ends."""
+        self._kept = inner
+
+    # What the script's loop sees.
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._served)
+
+    def __len__(self):
+        return len(self._loader)
+
+    def new_epoch(self):
+        """The script begins to iterate anew: what it did since the last batch was no step alone.
+
+        After each single batch, as in next(iter(loader)), that is how it steps.
+        """
+        self._outside = self._in_epoch > 1
+        self._in_epoch = 0
+        return self
+
+    # What autotune is told first.
+
+    def greet(self, choice):
+        loader, torch = self._loader, self._torch
+        message = {
+            "hello": "loader",
+            "pid": os.getpid(),
+            "config": self.config(),
+            "persistent": bool(loader.persistent_workers),
+            "dataset": type(loader.dataset).__name__,
+            "samples": length_of(loader.dataset),
+            "batches": length_of(loader),
+            "sample_bytes": self._batch_bytes // max(self._batch, 1),
+            "batch_fixed": self._why_batch_is_fixed(),
+            "device": "cuda" if torch.cuda.is_available() else "cpu",
+            "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+            "torch": torch.__version__,
+            "python": sys.version.split()[0],
+            "start_method": multiprocessing.get_start_method(),
+        }
+        message.update(place_of(torch))
+        message.update(choice)
+        self._channel.send(message)
+
+    def config(self):
+        """The script's own settings."""
+        loader = self._loader
+        workers = loader.num_workers
+        return {
+            "workers": workers,
+            "prefetch": (loader.prefetch_factor or 2) if workers > 0 else 0,
+            "pinned": bool(loader.pin_memory and self._torch.cuda.is_available()),
+            "step_threads": self._torch.get_num_threads(),
+            "precision": "fp32",
+            "batch": self._batch,
+            "accumulate": 1,
+        }
+
+    def _why_batch_is_fixed(self):
+        loader, data = self._loader, self._torch.utils.data
+        if isinstance(loader.dataset, data.IterableDataset):
+            return None if loader.batch_size else "the dataset makes the batches itself"
+        return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
+
+    # Questions and answers.
+
+    def _serve(self):
+        while True:
+            question = self._channel.receive()
+            if question is None:
+                self._end()
+            try:
+                answer = yield from self._answer(question)
+            except Exception as error:  # whatever a dataset or a worker throws costs its config
+                answer = self._failure(question, error)
+            try:
+                self._channel.send(answer)
+            except OSError:
+                self._end()
+
+    def _end(self):
+        """autotune has what it wanted, or is gone. The script's own end would write its results."""
+        self._lanes.close()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+    def _failure(self, question, error):
+        if "config" in question:
+            self._lanes.drop(question["config"])
+        return {"failed": {"fault": "trials", "sentence": sentence_of(error), "stderr_tail": ""}}
+
+    def _answer(self, question):
+        ask = question["ask"]
+        if ask == "run":
+            return {"round": (yield from self._run(question))}
+        if ask == "memory_bytes":
+            return {"bytes": self._memory_of(question["config"])}
+        if ask == "epoch_boundary_s":
+            return self._epoch_boundary(question["config"])
+        if ask == "change":
+            return {"diff": self._change(question["changes"])}
+        raise ValueError("nobody can answer '%s' here" % ask)
+
+    def _change(self, changes):
+        """The change to make in the source, as text."""
+        if self._site is None:
+            return ", ".join("%s=%r" % change for change in sorted(changes.items()))
+        return source.change(self._site, changes)["diff"]
+
+    def _memory_of(self, config):
+        """Of the batches that lie ready, and of the one in use."""
+        batches = config["workers"] * config["prefetch"] + 1
+        return batches * self._batch_bytes * config["batch"] // self._batch
+
+    def _run(self, question):
+        parts = {"coupled": self._coupled, "loader": self._drained, "device": self._replayed}
+        if question["part"] not in parts or question["variant"] != "as_is":
+            raise ValueError("of a script this can't be measured")
+        config = question["config"]
+        with step_settings(self._torch, config):
+            meter = Meter(self._torch)
+            return (yield from parts[question["part"]](config, Wanted(question), meter))
+
+    # The rounds.
+
+    def _coupled(self, config, wanted, meter):
+        """The script's loop steps on what the lane loads."""
+        began_s = self._now()
+        lane = self._lanes.use(config, self._beat)
+        lane.resume(self._beat)
+        batch = lane.take()
+        first_batch_s = self._now() - began_s
+        yield from self._step(batch)
+        for _ in range(lane.warm_up):
+            yield from self._step(lane.take())
+        window = Window(wanted, lane.workers, lane.ready())
+        meter.begin(lane.pids(), self._lanes.others(lane))
+        while True:
+            asked_s = self._now()
+            batch = lane.take()
+            got_s = self._now()
+            step_s = yield from self._step(batch)
+            if self._outside:
+                window.leave_out(step_s)
+            else:
+                window.add(self._samples(batch, config), got_s - asked_s, step_s)
+            if window.is_over(lane.ready):
+                break
+        answer = meter.end(window, first_batch_s, lane.ready())
+        lane.park()
+        return answer
+
+    def _drained(self, config, wanted, meter):
+        """The lane alone: its batches are thrown away."""
+        began_s = self._now()
+        lane = self._lanes.use(config, self._beat)
+        lane.resume(self._beat, empty=True)
+        batch = lane.take()
+        first_batch_s = self._now() - began_s
+        for _ in range(lane.warm_up):
+            lane.take()
+            self._beat()
+        window = Window(wanted, lane.workers, lane.ready())
+        meter.begin(lane.pids(), self._lanes.others(lane))
+        while not window.is_over(lane.ready):
+            asked_s = self._now()
+            batch = lane.take()
+            window.add(self._samples(batch, config), self._now() - asked_s, 0.0)
+            self._beat()
+        answer = meter.end(window, first_batch_s, lane.ready())
+        lane.park()
+        return answer
+        yield  # makes this a coroutine like the others
+
+    def _replayed(self, config, wanted, meter):
+        """The script's loop steps on batches that are there already; all workers sleep."""
+        replay = yield from self._replay_of(config)
+        yield from self._warm_up(replay, config, wanted)
+        window = Window(wanted, 1, 0)
+        meter.begin([], self._lanes.others(None))
+        while not window.is_over(lambda: 0):
+            batch = replay.take()
+            step_s = yield from self._step(batch)
+            if not self._outside:
+                window.add(self._samples(batch, config), 0.0, step_s)
+        return meter.end(window, 0.0, 0)
+
+    def _warm_up(self, replay, config, wanted):
+        """A step; with threads or a precision that were not seen before, some of them. Where several
+        processes train together all take the same number, whatever the time."""
+        kind = (config["batch"], config["step_threads"], config["precision"])
+        steps = 1 if kind in self._warm else WARM_UP_STEPS
+        self._warm.add(kind)
+        end_s = self._now() + (WARM_UP_S if wanted.exactly == 0 else float("inf"))
+        for step in range(steps):
+            yield from self._step(replay.take())
+            if self._now() > end_s:
+                return
+
+    def _replay_of(self, config):
+        """Some batches of this size."""
+        size = config["batch"]
+        if size not in self._replays:
+            lane = self._lanes.use(config, self._beat)
+            self._replays[size] = Replay([lane.take() for _ in range(REPLAYED)])
+            lane.park()
+        return self._replays[size]
+        yield
+
+    def _step(self, batch):
+        """Gives a batch to the script's loop; seconds until it asks for the next one. `_outside`
+        then tells whether it left its loop between."""
+        self._outside = False
+        self._in_epoch += 1
+        gave_s = self._now()
+        yield batch
+        step_s = self._now() - gave_s
+        self._beat()
+        return step_s
+
+    def _samples(self, batch, config):
+        return samples_of(batch, config["batch"])
+
+    def _epoch_boundary(self, config):
+        """Seconds to the first batch with new workers, and with workers that stay."""
+        self._lanes.drop(config)
+        began_s = self._now()
+        lane = self._lanes.use(config, self._beat)
+        lane.take()
+        anew_s = self._now() - began_s
+        lane.resume(self._beat, empty=True)
+        began_s = self._now()
+        lane.take()
+        stayed_s = self._now() - began_s
+        lane.park()
+        return {"seconds": anew_s, "persistent_s": min(stayed_s, anew_s)}
+
+    def _beat(self):
+        self._channel.beat()
+
+    @staticmethod
+    def _now():
+        return time.perf_counter()
+
+
+def place_of(torch):
+    """Which of several processes that train together this is."""
+    distributed = torch.distributed
+    if distributed.is_available() and distributed.is_initialized():
+        return {"rank": distributed.get_rank(), "world": distributed.get_world_size()}
+    return {"rank": 0, "world": 1}
+
+
+def length_of(thing):
+    """Its length; 0 where it has none."""
+    try:
+        return len(thing)
+    except (TypeError, NotImplementedError):
+        return 0

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../tuner/launch.hpp"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <memory>
+
+#include "../planted_tree.hpp"
+#include "feedrate/core/error.hpp"
+#include "processes.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
+using test::becomes;
+using test::count_running;
+using test::PlantedTree;
+using test::runs;
+
+LaunchSpec shell(const std::string& script) {
+  return {.command = {"sh", "-c", script}};
+}
+
+/// Those of a command that say who they are, once there are so many.
+std::vector<pid_t> pids_of(Launched& launched, std::size_t count) {
+  std::string said;
+  REQUIRE(becomes([&] {
+    launched.listen();
+    said += launched.take_output();
+    return test::pids_in(said).size() >= count && said.back() == '\n';
+  }));
+  return test::pids_in(said);
+}
+
+int status_of(Launched& launched) {
+  REQUIRE(becomes([&] { return launched.ended().has_value(); }));
+  return *launched.ended();
+}
+
+/// All that a command says until it ends.
+std::string said_by(const LaunchSpec& spec) {
+  Launched launched(spec);
+  status_of(launched);
+  return launched.take_output();
+}
+
+TEST_CASE("All that a command has started ends with the object", "[launch]") {
+  // Bug: workers that go on and hold the memory of the device, as those that were started in a
+  // session of their own, or ignore what asks them to end.
+  auto launched = std::make_unique<Launched>(shell(test::stubborn_tree));
+  const auto pids = pids_of(*launched, 4);
+  CHECK(count_running(pids) == 4);
+  CHECK_FALSE(launched->ended());
+  launched.reset();
+  CHECK(count_running(pids) == 0);
+}
+
+TEST_CASE("A command that is asked to end may clear up, and says what it has to say", "[launch]") {
+  // Bug: SIGKILL at once; or a guard that waits for one that waits for room in the pipe.
+  Launched launched(
+      shell("trap 'head -c 300000 /dev/zero | tr \"\\0\" x; echo bye; exit 3' TERM; echo pid $$; "
+            "while :; do sleep 0.05; done"));
+  const auto pids = pids_of(launched, 1);
+  CHECK(launched.end(50));
+  CHECK(WEXITSTATUS(launched.ended().value()) == 3);
+  const std::string said = launched.take_output();
+  CHECK(said.size() >= 300'004);
+  CHECK(said.ends_with("bye\n"));
+  CHECK(count_running(pids) == 0);
+  CHECK(launched.end(50));
+}
+
+TEST_CASE("What does not end when asked is killed after the patience", "[launch]") {
+  // Bug: a command that hangs holds up the run; or its end is told as a friendly one.
+  Launched launched(shell(test::stubborn_tree));
+  const auto pids = pids_of(launched, 4);
+  CHECK_FALSE(launched.end(0.1));
+  CHECK(count_running(pids) == 0);
+  CHECK(WTERMSIG(launched.ended().value()) == SIGTERM);
+  CHECK_FALSE(launched.end(0.1));
+}
+
+TEST_CASE("A command that starts itself anew without end is killed, too", "[launch]") {
+  // Bug: each of its processes has ended, and left another, before the signal reaches it.
+  PlantedTree tree;
+  tree.plant("/hop", "trap '' TERM\n[ -e here ] || exit 0\nsh ./hop &\n");
+  tree.plant("/here", "");
+  LaunchSpec spec = shell("trap '' TERM; sh ./hop; echo pid $$; exec sleep 1000");
+  spec.folder = tree.root();
+  Launched launched(spec);
+  const auto pids = pids_of(launched, 1);
+  CHECK_FALSE(launched.end(0.1));
+  CHECK(count_running(pids) == 0);
+  std::error_code none_left;
+  std::filesystem::remove(tree.root() + "/here", none_left);
+}
+
+TEST_CASE("A command that is stopped still ends when asked", "[launch]") {
+  // Bug: the signal waits until the process goes on, and nobody makes it go on.
+  Launched launched(shell("trap 'exit 3' TERM; echo pid $$; while :; do sleep 0.05; done"));
+  const pid_t pid = pids_of(launched, 1).front();
+  REQUIRE(::kill(pid, SIGSTOP) == 0);
+  CHECK(launched.end(50));
+  CHECK(WEXITSTATUS(launched.ended().value()) == 3);
+}
+
+TEST_CASE("What a command leaves running when it ends by itself is ended", "[launch]") {
+  // Bug: a daemon, which is nobody's child any more, competes with all later trials.
+  Launched launched(shell(
+      "(setsid sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 0.1; done' &); sleep 0.3; "
+      "exit 7"));
+  const auto pids = pids_of(launched, 1);
+  CHECK(WEXITSTATUS(status_of(launched)) == 7);
+  CHECK(becomes([&] { return count_running(pids) == 0; }));
+}
+
+TEST_CASE("How a command ended is told", "[launch]") {
+  // Bug: the status of a shell or of the guard in place of the command's.
+  Launched code(shell("exit 7"));
+  CHECK(WEXITSTATUS(status_of(code)) == 7);
+  CHECK(code.end(1));
+  Launched crash(shell("ulimit -c 0; kill -SEGV $$"));
+  const int status = status_of(crash);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGSEGV);
+}
+
+TEST_CASE("A command outlives neither its guard nor the word about its end", "[launch]") {
+  // Bug: where memory runs out and the guard is what the kernel kills, the command goes on.
+  Launched launched(shell("echo pid $PPID; echo pid $$; exec sleep 1000"));
+  const auto pids = pids_of(launched, 2);
+  REQUIRE(::kill(pids[0], SIGKILL) == 0);
+  CHECK(WTERMSIG(status_of(launched)) == SIGKILL);
+  CHECK(becomes([&] { return count_running(pids) == 0; }));
+  CHECK(launched.output_fd() == -1);
+  CHECK(launched.news_fd() == -1);
+}
+
+TEST_CASE("Two commands at once do not touch each other", "[launch]") {
+  // Bug: a guard that holds the other's channel open; or ends what is not its own.
+  auto first = std::make_unique<Launched>(shell(test::stubborn_tree));
+  auto second = std::make_unique<Launched>(shell(test::stubborn_tree));
+  const auto pids = pids_of(*first, 4), others = pids_of(*second, 4);
+  first->end(0.1);
+  first.reset();
+  CHECK(count_running(pids) == 0);
+  CHECK(count_running(others) == 4);
+  CHECK_FALSE(second->ended());
+  second->end(0.1);
+  CHECK(count_running(others) == 0);
+}
+
+TEST_CASE("The environment, the folder and the empty input reach the command", "[launch]") {
+  // Bug: the variables change the guard and not the command, or lose what is behind an "=".
+  PlantedTree tree;
+  LaunchSpec spec = shell("echo \"$FEEDRATE_ONE|$FEEDRATE_TWO|$HOME|$(pwd -P)|$(cat)|\"");
+  spec.environment = {{"FEEDRATE_ONE", "a=b c"}, {"FEEDRATE_TWO", ""}, {"HOME", "/nowhere"}};
+  spec.folder = tree.root();
+  const std::string folder = std::filesystem::canonical(tree.root()).string();
+  CHECK(said_by(spec) == "a=b c||/nowhere|" + folder + "||\n");
+}
+
+TEST_CASE("A command starts as from a terminal of its own, and is the first to go", "[launch]") {
+  // Bug: Ctrl-C ends the command behind autotune's back; signals that it finds blocked or ignored;
+  // a descriptor of the guard's in its hands; or autotune is what dies where memory runs out.
+  Launched launched(
+      shell("sed -nE 's/^(SigBlk|SigIgn):.*(.{7})$/\\1 \\2/p' /proc/self/status; cat "
+            "/proc/$$/oom_score_adj; "
+            "[ -e /proc/$$/fd/3 ] && echo open || echo closed; echo pid $$; exec sleep 1000"));
+  std::string said;
+  REQUIRE(becomes([&] {
+    launched.listen();
+    said += launched.take_output();
+    return !test::pids_in(said).empty();
+  }));
+  CHECK_THAT(said, StartsWith("SigBlk 0000000\nSigIgn 0000000\n1000\nclosed\n"));
+  const pid_t pid = test::pids_in(said).front();
+  CHECK(::getpgid(pid) == pid);
+}
+
+TEST_CASE("Of what a command writes the newest is kept", "[launch]") {
+  // Bug: memory grows with a command that talks, or listening to it never returns.
+  Launched talks(shell("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; echo words"));
+  status_of(talks);
+  CHECK(talks.last_lines().ends_with("x\nlast\nwords"));
+  const std::string said = talks.take_output();
+  CHECK(said.size() == std::size_t{1} << 20);
+  CHECK(said.ends_with("x\nlast\nwords\n"));
+  CHECK(talks.take_output().empty());
+
+  Launched endless(shell("exec yes"));
+  for (int i = 0; i < 20; ++i) endless.listen();
+  CHECK_FALSE(endless.ended());
+  CHECK(endless.end(50));
+}
+
+TEST_CASE("A command that can't be run is refused with what to do", "[launch]") {
+  // Bug: "No such file or directory", after minutes of preparation.
+  PlantedTree tree;
+  tree.plant("/train.py", "print(1)\n").plant("/tool", "exit 0\n").plant("/broken", "#!/no/such\n");
+  std::filesystem::create_directory(tree.root() + "/folder");
+  for (const char* const name : {"/tool", "/broken"}) ::chmod((tree.root() + name).c_str(), 0755);
+  const auto refusal = [&](std::vector<std::string> command, const std::string& folder) {
+    try {
+      Launched launched({.command = std::move(command), .folder = folder});
+    } catch (const Error& error) {
+      CHECK(error.fault() == Fault::usage);
+      return std::string(error.what());
+    }
+    return std::string("It runs.");
+  };
+  const std::string& root = tree.root();
+  CHECK(refusal({}, "") ==
+        "There is no command to run; write it behind --, as in -- python train.py.");
+  CHECK(refusal({""}, "").starts_with("There is no command"));
+  CHECK(refusal({"no-such-command"}, "") ==
+        "The command 'no-such-command' is not in the PATH; check its name.");
+  CHECK(refusal({"./trian.py"}, root) == "The command './trian.py' is not there; check its name.");
+  CHECK(refusal({"./train.py"}, root) ==
+        "'./train.py' is not executable: write python ./train.py.");
+  CHECK(refusal({"train.py"}, root) ==
+        "'train.py' is no command in the PATH, but a file: write python train.py.");
+  CHECK(refusal({"tool"}, root) == "'tool' is no command in the PATH, but a file: write ./tool.");
+  CHECK(refusal({"./folder"}, root) == "'./folder' is a folder, not a command; name one.");
+  CHECK(refusal({"folder"}, root) == "'folder' is a folder, not a command; name one.");
+  CHECK(refusal({"./broken"}, root) ==
+        "The command './broken' can't be run: the interpreter that its first line names is not "
+        "there; correct that line.");
+  CHECK_THAT(refusal({"sh"}, root + "/none"), ContainsSubstring("can't be opened: No such file"));
+  CHECK_THAT(refusal({"sh"}, root + "/tool"), ContainsSubstring("is no folder"));
+  CHECK(refusal({"./tool"}, root) == "It runs.");
+}
+
+TEST_CASE("A command is looked for in the PATH that it will have", "[launch]") {
+  // Bug: a check that looks elsewhere than what then runs the command.
+  PlantedTree tree;
+  tree.plant("/bin/only-here", "#!/bin/sh\necho found\n");
+  ::chmod((tree.root() + "/bin/only-here").c_str(), 0755);
+  LaunchSpec spec{.command = {"only-here"}, .folder = tree.root()};
+  CHECK_THROWS_AS(require_executable(spec), Error);
+  spec.environment = {{"PATH", "/no/such:bin"}};
+  CHECK(said_by(spec) == "found\n");
+  spec.environment = {{"PATH", tree.root() + "/bin:/no/such"}};
+  CHECK(said_by(spec) == "found\n");
+}
+
+}  // namespace
+}  // namespace feedrate

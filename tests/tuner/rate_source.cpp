@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../tuner/rate_source.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+namespace {
+
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+const RateExpression images("regex:([0-9.]+) img/s");
+
+/// What is read from an output by `images`, in one piece.
+RateSource source_of(const std::string& output) {
+  RateSource source(&images, std::nullopt, {.seconds = 1});
+  source.read(output, 0);
+  return source;
+}
+
+TEST_CASE("An expression needs one group", "[rate]") {
+  // Bug: a rate that is taken from another group, or from the whole match.
+  const auto refusal = [](const std::string& part) {
+    return MessageMatches(ContainsSubstring("makes no sense: " + part));
+  };
+  CHECK_THROWS_MATCHES(RateExpression("([0-9]+)"), Error, refusal("write regex: and"));
+  CHECK_THROWS_MATCHES(RateExpression("regex:[0-9]+ img"), Error, refusal("it needs a group"));
+  CHECK_THROWS_MATCHES(RateExpression("regex:(a)(b)"), Error, refusal("it has several groups"));
+  CHECK_THROWS_MATCHES(RateExpression("regex:([0-9"), Error, refusal("the part behind"));
+  CHECK(RateExpression("regex:(?:step|epoch) .*? ([0-9]+)/s").caught_in("step 5: 70/s") == "70");
+}
+
+TEST_CASE("Only finite numbers above 0 are rates", "[rate]") {
+  // Bug: the logarithm of a rate of 0, or "1,234" taken for 1.
+  CHECK(parse_rate(" 12.5 ") == 12.5);
+  CHECK(parse_rate("1e3") == 1000);
+  for (const char* const text : {"", "0", "-1", "nan", "inf", "1e400", "1,234", "12k", "1e16"}) {
+    CHECK_FALSE(parse_rate(text));
+  }
+}
+
+TEST_CASE("Lines end with either end of line, however they arrive", "[rate]") {
+  // Bug: progress bars, whose lines are never ended but drawn over, or a number that is torn by
+  // the end of a piece.
+  Lines lines;
+  CHECK(lines.add("a\rb\r\n\nc").size() == 2);
+  CHECK(lines.add("d").empty());
+  CHECK(lines.add("\n") == std::vector<std::string>{"cd"});
+  CHECK(lines.rest().empty());
+  lines.add(std::string(5000, 'x'));
+  const auto cut = lines.add(std::string(10'000'000, 'y') + "end\n");
+  REQUIRE(cut.size() == 1);
+  CHECK(cut[0].size() == Lines::longest);
+  CHECK(cut[0].ends_with("yend"));
+}
+
+TEST_CASE("Long and odd lines harm no expression", "[rate]") {
+  // Bug: a stack that overflows, since the matcher goes one call deeper for each character.
+  const RateExpression deep("regex:^(?:.|a)*?([0-9.]+) img/s");
+  RateSource source(&deep, std::nullopt, {});
+  source.read(std::string(3'000'000, 'a') + " 5 img/s\n", 0);
+  source.read("\xff\xfe\x80 caf\xe9 \x1b[31m 7.5 img/s \xc3\n" + std::string(10, '\0') + "\n", 0);
+  CHECK(source.count() == 2);
+}
+
+TEST_CASE("The printed rate is the median of all but the first", "[rate]") {
+  // Bug: the first value, which has the start in it, or a mean that one slow stretch pulls down.
+  RateSource source(&images, std::nullopt, {.seconds = 1});
+  source.read("1 img/s\n100 img/s\n", 10);
+  CHECK_FALSE(source.has_enough());
+  source.read("7 img/s\nnothing\n", 10.5);
+  CHECK_FALSE(source.has_enough());
+  source.read("102 img/s\n", 11);
+  REQUIRE(source.has_enough());
+  const auto round = source.round();
+  REQUIRE(round);
+  CHECK(round->samples_per_s() == Approx(100).epsilon(1e-12));
+  CHECK(round->duration_s == Approx(1).epsilon(0.01));
+  CHECK(round->batches == 3);
+}
+
+TEST_CASE("A rate far below one sample per second stays what it is", "[rate]") {
+  // Bug: 0 samples, since they are counted in whole ones.
+  const auto round = source_of("9 img/s\n0.0625 img/s\n0.0625 img/s\n").round();
+  REQUIRE(round);
+  CHECK(round->samples == 1);
+  CHECK(round->samples_per_s() == 0.0625);
+}
+
+TEST_CASE("A caught text that is no rate is remembered", "[rate]") {
+  // Bug: a run that says nothing matched, while the expression catches the wrong word.
+  const RateExpression any("regex:rate=(\\S+)");
+  RateSource source(&any, std::nullopt, {});
+  source.read("rate=nan\nrate=inf\nrate=0.0\n", 0);
+  CHECK_FALSE(source.spoken());
+  CHECK(source.not_a_rate() == "0.0");
+  source.read("rate=5", 0);
+  CHECK_FALSE(source.spoken());
+  source.end(1);
+  CHECK(source.spoken() == RateKind::regex);
+}
+
+Json report(double t, int batches, int samples) {
+  return {{"t", t}, {"batches", batches}, {"samples", samples}};
+}
+
+TEST_CASE("A helper's rate begins behind the warm-up", "[rate]") {
+  // Bug: a start of some seconds within the first batches, which makes every config look alike.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1, .min_batches = 3});
+  source.greet({{"hello", "watch"}});
+  source.hear(report(90, 0, 0));
+  CHECK_FALSE(source.spoken());
+  source.hear(report(100, 1, 10));
+  CHECK(source.spoken() == RateKind::helper);
+  CHECK_FALSE(source.round());
+  source.hear(report(100.05, 2, 20));
+  source.hear(report(100.5, 3, 30));
+  source.hear(report(101.5, 5, 50));
+  CHECK_FALSE(source.has_enough());
+  source.hear(report(102.5, 7, 70));
+  REQUIRE(source.has_enough());
+  const auto round = source.round();
+  REQUIRE(round);
+  CHECK(round->samples == 40);
+  CHECK(round->batches == 4);
+  CHECK(round->duration_s == Approx(2));
+  CHECK(round->wait_s == 0);
+}
+
+TEST_CASE("A helper that knows of batches alone, or of other processes, is reckoned up", "[rate]") {
+  // Bug: larger batches that look slower, since batches per second are compared; or half of the
+  // rate of two processes.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1}, 32);
+  source.greet({{"hello", "watch"}, {"world", 2}});
+  source.hear(report(1, 1, 10));
+  source.hear(report(2, 5, 50));
+  REQUIRE(source.round());
+  CHECK(source.round()->samples_per_s() == Approx(2 * 40));
+  for (const int batches : {6, 8}) {
+    Json message = report(batches, batches, batches);
+    message["unit"] = "batches";
+    source.hear(message);
+  }
+  CHECK(source.counts_batches());
+  REQUIRE(source.round());
+  CHECK(source.round()->samples_per_s() == Approx(2 * 32));
+  CHECK(source.round()->batches == 2);
+}
+
+TEST_CASE("Two reports make a rate where there are no more", "[rate]") {
+  // Bug: a short program that can't be measured although it told all that is needed.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1});
+  Json first = report(1, 1, 32), second = report(3, 5, 160);
+  first["wait_s"] = 0.25;
+  second["wait_s"] = 0.75;
+  source.hear(first);
+  source.hear(second);
+  CHECK_FALSE(source.has_enough());
+  const auto round = source.round();
+  REQUIRE(round);
+  CHECK(round->samples_per_s() == Approx(64));
+  CHECK(round->wait_s == Approx(0.5));
+}
+
+TEST_CASE("What passes outside of the loop comes on top", "[rate]") {
+  // Bug: a validation within the round, which no loader makes shorter.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1});
+  source.hear(report(1, 1, 10));
+  Json second = report(3, 3, 30), third = report(14, 7, 70);
+  second["outside_s"] = 1.5;
+  third["outside_s"] = 11.5;
+  source.hear(second);
+  source.hear(third);
+  REQUIRE(source.has_enough());
+  const auto round = source.round();
+  REQUIRE(round);
+  CHECK(round->duration_s == Approx(1));
+  CHECK(round->outside_s == Approx(10));
+  CHECK(round->samples == 40);
+}
+
+TEST_CASE("Reports that do not go on are left out, and what is none is refused", "[rate]") {
+  // Bug: a rate below 0 from counts that went backwards.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1});
+  source.hear(report(5, 10, 100));
+  source.hear(report(5, 11, 110));
+  source.hear(report(6, 9, 110));
+  source.hear(report(6, 11, 90));
+  CHECK(source.count() == 1);
+  CHECK_FALSE(source.round());
+  CHECK_THROWS_AS(source.hear({{"t", 1}}), Error);
+  CHECK_THROWS_AS(source.hear(report(7, -1, 5)), Error);
+  CHECK_THROWS_AS(source.hear({{"t", "x"}, {"batches", 1}, {"samples", 1}}), Error);
+}
+
+TEST_CASE("A helper goes before an expression, unless the expression was chosen", "[rate]") {
+  // Bug: launches of one run that are measured in different ways.
+  RateSource source(&images, std::nullopt, {});
+  source.greet({{"hello", "watch"}});
+  source.read("5 img/s\n", 0);
+  CHECK_FALSE(source.spoken());
+  source.hear(report(1, 1, 1));
+  CHECK(source.spoken() == RateKind::helper);
+  RateSource chosen(&images, RateKind::regex, {});
+  chosen.greet({{"hello", "watch"}});
+  chosen.hear(report(1, 1, 1));
+  CHECK_FALSE(chosen.spoken());
+  chosen.read("5 img/s\n", 0);
+  CHECK(chosen.spoken() == RateKind::regex);
+  RateSource wanted(&images, RateKind::helper, {});
+  wanted.read("5 img/s\n", 0);
+  CHECK_FALSE(wanted.spoken());
+}
+
+}  // namespace
+}  // namespace feedrate

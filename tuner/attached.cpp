@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attached.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "feedrate/report/format.hpp"
+#include "watched_child.hpp"
+
+namespace feedrate {
+namespace {
+
+/// Between closing the channels and killing what is left.
+constexpr double ending_patience_s = 3;
+
+bool asks_for_input(const std::string& lines) {
+  return lines.find("EOFError") != lines.npos;
+}
+
+/// What a script said when it failed, as the end of a sentence.
+std::string said_last(const std::string& lines) {
+  if (asks_for_input(lines)) {
+    return ": it asks for input, and there is none below autotune, so give it what it wants by "
+           "its arguments.";
+  }
+  return lines.empty() ? ", and printed nothing." : "; it said last: \"" + last_line(lines) + "\".";
+}
+
+}  // namespace
+
+Attached::Attached(const LaunchSpec& spec, Rendezvous& rendezvous)
+    : launched_(spec), rendezvous_(rendezvous) {}
+
+Attached::~Attached() {
+  ranks_.clear();
+  callers_.clear();
+  helpers_.clear();
+  launched_.end(ending_patience_s);
+}
+
+void Attached::attach(const Attachment& attachment) {
+  const double end_s = SteadyClock{}.now_s() + attachment.patience_s;
+  while (!is_complete()) {
+    if (is_set(attachment.stop)) throw Error(Fault::interrupted, "The run was interrupted.");
+    const bool has_ended = launched_.ended().has_value();
+    welcome();
+    if (is_complete()) return;
+    if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
+    if (SteadyClock{}.now_s() > end_s) {
+      throw_nothing("had no training loop over a DataLoader of PyTorch within " +
+                    format_duration(attachment.patience_s));
+    }
+    wait_for_news();
+  }
+}
+
+void Attached::wait_for_news() {
+  std::vector<pollfd> sources = {{launched_.output_fd(), POLLIN, 0},
+                                 {launched_.news_fd(), POLLIN, 0},
+                                 {rendezvous_.fd(), POLLIN, 0}};
+  for (const auto& caller : callers_) sources.push_back({caller->fd(), POLLIN, 0});
+  for (const Rank& rank : ranks_) sources.push_back({rank.channel->fd(), POLLIN, 0});
+  ::poll(sources.data(), sources.size(), 50);
+  launched_.listen();
+}
+
+/// Takes in who calls, and hears who they are.
+void Attached::welcome() {
+  while (auto caller = rendezvous_.accept()) callers_.push_back(std::move(caller));
+  for (auto& caller : callers_) {
+    const bool open = caller->pull();
+    if (auto greeting = caller->next()) {
+      sort_in(std::move(caller), std::move(*greeting));
+    } else if (!open) {
+      caller.reset();
+    }
+  }
+  std::erase(callers_, nullptr);
+}
+
+void Attached::sort_in(std::unique_ptr<Channel> channel, Json greeting) {
+  const auto who = greeting.value("hello", "");
+  if (who == "loader") ranks_.push_back({std::move(channel), std::move(greeting)});
+  if (who == "watch") helpers_.push_back(std::move(channel));
+  if (who == "none") {
+    for (const Json& loader : greeting.at("others")) others_.push_back(loader);
+  }
+  std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) {
+    return a.greeting.value("rank", 0) < b.greeting.value("rank", 0);
+  });
+}
+
+bool Attached::is_complete() const {
+  return !ranks_.empty() && world() >= ranks_.front().greeting.value("world", 1);
+}
+
+void Attached::throw_nothing(const std::string& why) {
+  launched_.listen();
+  const std::string lines = launched_.last_lines();
+  const auto status = launched_.ended();
+  const bool failed = status && *status != 0;
+  const std::string what =
+      failed ? describe_end(*status) + " before its training loop" + said_last(lines) : why;
+  throw NothingToTune{others_, what, lines, failed};
+}
+
+std::vector<Json> Attached::ask(const Json& question, const Watch& watch) {
+  for (const Rank& rank : ranks_) {
+    if (!rank.channel->send(question)) throw_ended();
+  }
+  std::vector<std::optional<Json>> answers(ranks_.size());
+  Pulse pulse(watch);
+  for (;;) {
+    wait_for_news();
+    bool open = true;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      open = ranks_[r].channel->pull() && open;
+      while (auto message = ranks_[r].channel->next()) {
+        if (!pulse.took(*message)) answers[r] = std::move(message);
+      }
+    }
+    const auto missing = [](const auto& answer) { return !answer.has_value(); };
+    if (std::none_of(answers.begin(), answers.end(), missing)) break;
+    if (is_set(watch.abort)) throw Error(Fault::interrupted, "The run was interrupted.");
+    if (!open || launched_.ended()) throw_ended();
+    if (pulse.is_still()) throw_hung(watch);
+  }
+  std::vector<Json> all;
+  for (auto& answer : answers) all.push_back(std::move(*answer));
+  return all;
+}
+
+/// Its process may take a moment to end behind its channel.
+void Attached::throw_ended() {
+  const double end_s = SteadyClock{}.now_s() + 5;
+  auto status = launched_.ended();
+  while (!status && SteadyClock{}.now_s() < end_s) {
+    wait_for_news();
+    status = launched_.ended();
+  }
+  launched_.listen();
+  const std::string lines = launched_.last_lines();
+  if (status && *status == 0) {
+    throw ScriptEnded(Fault::trials, "The script came to its end before this trial was done.",
+                      lines);
+  }
+  const std::string what = status ? describe_end(*status) : "stopped answering";
+  throw ChildDied(Fault::trials, "The script " + what + said_last(lines), lines);
+}
+
+void Attached::throw_hung(const Watch& watch) {
+  launched_.listen();
+  const std::string lines = launched_.last_lines();
+  const bool gently = launched_.end(ending_patience_s);
+  throw ChildDied(Fault::trials,
+                  "The script finished no batch within " + format_duration(watch.bound_s) +
+                      " and was ended (--trial-timeout sets that time" +
+                      (gently ? ")." : "; it ignored SIGTERM, and was killed)."),
+                  lines);
+}
+
+}  // namespace feedrate

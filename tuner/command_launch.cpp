@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_launch.hpp"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "feedrate/measure/trial_error.hpp"
+#include "feedrate/report/format.hpp"
+
+namespace feedrate {
+namespace {
+
+/// Words that a round may have to wait for, each as long as a launch may be silent: those that pass
+/// before it begins, and those of a few batches.
+constexpr double words_to_wait_for = 5;
+
+/// The lines that are not empty.
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    if (end > 0) lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::string printable(std::string text) {
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
+  return text;
+}
+
+/// The last lines of an output, joined and printable.
+std::string quoted_end(const std::string& output) {
+  constexpr std::size_t most = 3, longest = 300;
+  std::string text;
+  const std::vector<std::string_view> lines = lines_of(output);
+  for (std::size_t l = lines.size() - std::min(lines.size(), most); l < lines.size(); ++l) {
+    text += (text.empty() ? "" : " / ") + std::string(lines[l]);
+  }
+  text.erase(0, text.size() - std::min(text.size(), longest));
+  return printable(std::move(text));
+}
+
+std::string what_it_said(const std::string& lines) {
+  const std::string end = quoted_end(lines);
+  return end.empty() ? "; it printed nothing" : "; it printed last: \"" + end + "\"";
+}
+
+/// How a command can tell its speed.
+constexpr const char* ways_to_tell =
+    " There are three ways to tell it: a Python script that trains from PyTorch's DataLoader needs "
+    "nothing, a line in the program (feedrate.watch(loader) in Python, "
+    "feedrate::report_batch(samples) in C++) reports it, or --rate 'regex:([0-9.]+) img/s' finds "
+    "it "
+    "in what the program prints.";
+
+bool is_set(const std::atomic<bool>* flag) {
+  return flag && flag->load(std::memory_order_relaxed);
+}
+
+/// Whoever came after the last launch had ended was a part of that one.
+Rendezvous& without_visitors(Rendezvous& rendezvous) {
+  while (rendezvous.accept()) continue;
+  return rendezvous;
+}
+
+}  // namespace
+
+CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, Rendezvous& rendezvous,
+                             RateSource source, const RoundOptions& options,
+                             const LaunchBounds& bounds)
+    : name_(std::move(name)),
+      rendezvous_(without_visitors(rendezvous)),
+      source_(std::move(source)),
+      known_(source_.is_known()),
+      options_(options),
+      bounds_(bounds),
+      launched_(spec) {}
+
+void CommandLaunch::start_up() {
+  bound_s_ = bounds_.timeout_s;
+  listen_until([&] { return source_.spoken().has_value(); });
+  if (!source_.spoken()) throw_mute("before it ended by itself");
+  first_word_s_ = SteadyClock{}.now_s();
+}
+
+/// What came until it was enough, or until the command ended. A word may take the whole bound,
+/// but words that never make a round shall not take forever.
+Round CommandLaunch::measure() {
+  bound_s_ = first_word_s_ - launched_s_ + options_.seconds + words_to_wait_for * bounds_.timeout_s;
+  listen_until([&] { return source_.has_enough(); });
+  auto round = source_.round();
+  if (!round) throw_short();
+  round->first_batch_s = start_up_s();
+  return *round;
+}
+
+/// Returns when it is done, or when the command has ended by itself, with success.
+void CommandLaunch::listen_until(const std::function<bool()>& done) {
+  while (!done()) {
+    if (is_set(options_.abort)) throw Error(Fault::interrupted, "The run was interrupted.");
+    const auto status = launched_.ended();
+    take_in();
+    if (status && !done()) return note_end(*status);
+    if (!status) check_patience();
+    if (!status && !done()) wait_for_news();
+  }
+}
+
+void CommandLaunch::note_end(int status) {
+  source_.end(SteadyClock{}.now_s());
+  if (status != 0) fail(Fault::trials, describe_end(status));
+}
+
+/// Output is looked at after the messages that were sent before it was written.
+void CommandLaunch::take_in() {
+  launched_.listen();
+  const std::string output = launched_.take_output();
+  const int before = source_.count();
+  hear_visitors();
+  if (helper_) hear_helper();
+  const double now_s = SteadyClock{}.now_s();
+  source_.read(output, now_s);
+  if (source_.count() == before) return;
+  silent_since_s_ = now_s;
+  if (options_.progress) options_.progress->fetch_add(1, std::memory_order_relaxed);
+}
+
+void CommandLaunch::hear_visitors() {
+  while (auto visitor = rendezvous_.accept()) visitors_.push_back(std::move(visitor));
+  std::vector<std::unique_ptr<Channel>> silent;
+  for (auto& visitor : visitors_) {
+    if (!is_done_with(visitor)) silent.push_back(std::move(visitor));
+  }
+  visitors_ = std::move(silent);
+}
+
+/// The first helper is listened to. Others, such as those of further processes, are sent away, and
+/// so is who comes for something else.
+bool CommandLaunch::is_done_with(std::unique_ptr<Channel>& visitor) {
+  const bool open = visitor->pull();
+  const auto hello = message_of(*visitor);
+  if (!hello) return !open;
+  const auto said = hello->find("hello");
+  if (helper_ || said == hello->end() || *said != "watch") return true;
+  source_.greet(*hello);
+  helper_ = std::move(visitor);
+  return true;
+}
+
+void CommandLaunch::hear_helper() {
+  helper_open_ = helper_->pull() && helper_open_;
+  try {
+    while (const auto message = message_of(*helper_)) source_.hear(*message);
+  } catch (const TrialError&) {
+    throw;
+  } catch (const Error& error) {
+    throw TrialError(error.fault(), error.what(), launched_.last_lines());
+  }
+}
+
+/// The next message, if there is one.
+std::optional<Json> CommandLaunch::message_of(Channel& channel) {
+  try {
+    auto message = channel.next();
+    if (!message || message->is_object()) return message;
+  } catch (const Json::exception&) {  // told below
+  } catch (const Error&) {
+  }
+  fail(Fault::trials, "sent something that is no message");
+}
+
+/// A stretch in which this process was stopped is not held against the command: at a terminal it
+/// was stopped with it.
+void CommandLaunch::check_patience() {
+  const double now_s = SteadyClock{}.now_s();
+  if (now_s - looked_s_ > 1) {
+    silent_since_s_ += now_s - looked_s_;
+    bound_s_ += now_s - looked_s_;
+  }
+  looked_s_ = now_s;
+  if (now_s - silent_since_s_ > bounds_.timeout_s) throw_silent();
+  if (now_s - launched_s_ > bound_s_) throw_slow();
+}
+
+void CommandLaunch::wait_for_news() {
+  std::vector<pollfd> sources = {{launched_.output_fd(), POLLIN, 0},
+                                 {launched_.news_fd(), POLLIN, 0},
+                                 {rendezvous_.fd(), POLLIN, 0},
+                                 {helper_ && helper_open_ ? helper_->fd() : -1, POLLIN, 0}};
+  for (const auto& visitor : visitors_) sources.push_back({visitor->fd(), POLLIN, 0});
+  ::poll(sources.data(), sources.size(), 100);
+}
+
+/// `what` it did, then what it printed, and perhaps a hint.
+void CommandLaunch::fail(Fault fault, const std::string& what, const std::string& hint) {
+  const std::string lines = launched_.last_lines();
+  throw TrialError(fault, "'" + name_ + "' " + what + what_it_said(lines) + "." + hint, lines);
+}
+
+/// Ends it, in words: "within 60 s, and was ended (--trial-timeout sets that time)".
+std::string CommandLaunch::ended_after(double seconds) {
+  const std::string how = end() ? "ended" : "killed";
+  return "within " + format_duration(seconds) + ", and was " + how +
+         " (--trial-timeout sets that time)";
+}
+
+void CommandLaunch::throw_silent() {
+  const std::string until = ended_after(bounds_.timeout_s);
+  if (!source_.spoken()) throw_mute(until);
+  fail(Fault::trials, "told nothing more of its speed " + until);
+}
+
+void CommandLaunch::throw_slow() {
+  fail(Fault::trials, "told too little of its speed " + ended_after(bound_s_));
+}
+
+void CommandLaunch::throw_short() {
+  const int words = source_.count();
+  fail(Fault::trials, "ended by itself after " + std::to_string(words) +
+                          (words == 1 ? " word" : " words") +
+                          " of its speed, too few to tell a rate: let it run longer");
+}
+
+/// Nothing was understood: the user's to mend, unless it was understood in another launch.
+void CommandLaunch::throw_mute(const std::string& until) {
+  const Fault fault = known_ ? Fault::trials : Fault::usage;
+  if (helper_) fail(fault, "has a helper that reported no batch " + until);
+  if (!source_.reads_output()) {
+    fail(fault, "told nothing of its speed " + until, known_ ? "" : ways_to_tell);
+  }
+  const std::string rate = "--rate '" + source_.expression()->text() + "'";
+  const std::string& caught = source_.not_a_rate();
+  if (caught.empty()) fail(fault, "printed nothing that matches " + rate + " " + until);
+  fail(fault, "printed no rate " + until + ": " + rate + " caught '" + printable(caught) + "'");
+}
+
+}  // namespace feedrate

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "applicable.hpp"
+#include "axes.hpp"
+#include "constraints.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr int most_workers = 1024;
+constexpr int most_batch = 1 << 20;
+
+/// Variables by which trackers of experiments are switched off, by their own documentation.
+constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = {{
+    {"WANDB_MODE", "disabled"},
+    {"COMET_MODE", "DISABLED"},
+    {"NEPTUNE_MODE", "debug"},
+    {"CLEARML_OFFLINE_MODE", "1"},
+    {"SWANLAB_MODE", "disabled"},
+}};
+
+void refuse_together(bool given, const char* flag, const char* why) {
+  if (given) throw Error(Fault::usage, std::string(flag) + " " + why + ": leave it out.");
+}
+
+void refuse_built_in_options(const SweepOptions& options) {
+  constexpr const char* why = "goes with the built-in workloads, not with a command behind --";
+  refuse_together(!options.data.empty(), "--data", why);
+  refuse_together(!options.labels.empty(), "--labels", why);
+  refuse_together(options.workload_given, "--workload", why);
+  refuse_together(!options.sample_cost.empty(), "--sample-cost", why);
+  refuse_together(!options.cost.empty(), "--cost", why);
+  refuse_together(options.cache != "warm", "--cache cold", why);
+  refuse_together(options.max_skips > 0, "--max-skips", why);
+  refuse_together(options.dct_scaling, "--dct-scaling", why);
+  refuse_together(options.device != "cpu", "--device", why);
+  refuse_together(options.in_process, "--in-process", why);
+  refuse_together(!options.effective_batch.empty(), "--effective-batch", why);
+}
+
+/// What a script is asked that only the hook in it can do, or only a launch of its own.
+void refuse_other_way(const SweepOptions& options) {
+  if (is_launched_anew(options)) {
+    constexpr const char* why =
+        "goes with a script whose DataLoader is switched while it runs, not "
+        "with --set or --rate";
+    refuse_together(options.what_if, "--what-if", why);
+    refuse_together(!options.loader.empty(), "--loader", why);
+  } else if (options.what_if && options.what_if_name != "bf16" && options.what_if_name != "fp16") {
+    throw Error(Fault::usage,
+                "--what-if of a script takes bf16 or fp16, such as --what-if bf16: its other parts "
+                "are measured anyway.");
+  }
+}
+
+std::vector<Tier> tiers_of(const SweepOptions& options) {
+  std::vector<Tier> tiers = {Tier::safe};
+  if (options.allow.empty()) return tiers;
+  for (const std::size_t index :
+       parse_names("--allow", options.allow, {tier_names.begin(), tier_names.end()})) {
+    if (static_cast<Tier>(index) != Tier::safe) tiers.push_back(static_cast<Tier>(index));
+  }
+  std::sort(tiers.begin(), tiers.end());
+  return tiers;
+}
+
+bool has(const std::vector<Tier>& tiers, Tier tier) {
+  return std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
+}
+
+Objective objective_of(const SweepOptions& options) {
+  const auto names = parse_names("--objective", options.objective,
+                                 {objective_names.begin(), objective_names.end()});
+  const auto objective = static_cast<Objective>(names.front());
+  if (names.size() == 1 && objective <= Objective::throughput) return objective;
+  throw Error(Fault::usage,
+              "Of a command only the rate is known: choose --objective utilization or throughput.");
+}
+
+Search search_of(const SweepOptions& options, Search otherwise) {
+  if (options.search.empty()) return otherwise;
+  const auto names =
+      parse_names("--search", options.search, {search_names.begin(), search_names.end()});
+  if (names.size() == 1) return static_cast<Search>(names.front());
+  throw Error(Fault::usage, "--search takes one name.");
+}
+
+double budget_of(const SweepOptions& options, double otherwise, double shortest_s) {
+  if (options.budget.empty()) return otherwise;
+  const double budget_s = parse_seconds("--budget", options.budget);
+  if (budget_s >= shortest_s) return budget_s;
+  throw Error(Fault::usage, "--budget " + options.budget +
+                                " is too short to compare anything of a command: give it some " +
+                                std::to_string(static_cast<int>(shortest_s)) + " seconds or more.");
+}
+
+/// What both ways have in common.
+TuneOptions common_plan(const SweepOptions& options, const Limits& limits) {
+  TuneOptions plan;
+  plan.objective = objective_of(options);
+  plan.seed = options.seed;
+  plan.cores = limits.cpus.cores();
+  return plan;
+}
+
+std::vector<int> integers(const char* flag, const std::string& text, int least, int most,
+                          std::vector<int> otherwise) {
+  return text.empty() ? otherwise : parse_integers(flag, text, least, most);
+}
+
+/// 0, 1, 2, 4, ... up to the CPUs that one process has, with the script's own number.
+std::vector<int> workers_to_try(int cpus, int own) {
+  std::vector<int> workers = {0, own};
+  for (int n = 1; n < cpus; n *= 2) workers.push_back(n);
+  workers.push_back(std::max(cpus, 1));
+  std::sort(workers.begin(), workers.end());
+  workers.erase(std::unique(workers.begin(), workers.end()), workers.end());
+  return workers;
+}
+
+std::vector<Precision> precisions_of(const SweepOptions& options, const std::vector<Tier>& tiers) {
+  if (!options.precision.empty()) return parse_precisions("--precision", options.precision);
+  std::vector<Precision> precisions = {Precision::fp32};
+  if (options.what_if) precisions.push_back(parse_precisions("--what-if", options.what_if_name)[0]);
+  if (!options.what_if && has(tiers, Tier::numerics)) precisions.push_back(Precision::bf16);
+  return precisions;
+}
+
+void plan_script_axes(TuneOptions& plan, const SweepOptions& options, const Limits& limits,
+                      const Prepared& found) {
+  const Script& script = *found.info.script;
+  const int cpus = std::max(1, limits.cpus.usable / script.world);
+  const bool cuda = script.device == "cuda";
+  Space& space = plan.space;
+  space.workers = integers("--workers", options.workers, 0, most_workers,
+                           workers_to_try(cpus, script.config.workers));
+  space.workers_may_grow = options.workers.empty() && options.max_workers.empty();
+  space.prefetch = integers("--prefetch", options.prefetch, 1, 1024, {2, 4});
+  space.batch = integers(
+      "--batch", options.batch, 1, most_batch,
+      has(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch});
+  space.step_threads =
+      integers("--step-threads", options.step_threads, 1, 1024, {script.config.step_threads});
+  space.precision = precisions_of(options, plan.allowed);
+  space.pinned = parse_switches("--pinned", !options.pinned.empty() ? options.pinned
+                                            : cuda                  ? "on,off"
+                                                                    : "off");
+  keep_applicable(plan, "pinned", space.pinned, "the script has no GPU to copy to",
+                  [&](bool pinned) { return cuda || !pinned; });
+}
+
+/// What the tiers leave out, and what the script itself fixes.
+void drop_fixed(TuneOptions& plan, const Script& script) {
+  const bool may = has(plan.allowed, Tier::training);
+  const std::string why = !may ? "--allow training is not given" : script.batch_fixed;
+  if (!why.empty()) {
+    keep_applicable(plan, "batch", plan.space.batch, why,
+                    [&](int batch) { return batch == script.config.batch; });
+  }
+  if (has(plan.allowed, Tier::numerics)) return;
+  keep_applicable(plan, "precision", plan.space.precision,
+                  "neither --what-if nor --allow numerics "
+                  "is given",
+                  [](Precision precision) { return precision == Precision::fp32; });
+}
+
+int first(const std::vector<int>& values) {
+  return values.front();
+}
+
+}  // namespace
+
+bool is_launched_anew(const SweepOptions& options) {
+  if (!options.set.empty() || !options.rate.empty()) return true;
+  return !axes_taken({options.command, {}, {}}, {}).empty();
+}
+
+void check_command(const SweepOptions& options, const Limits& limits) {
+  if (options.command.front().empty()) {
+    throw Error(Fault::usage,
+                "There is no command behind --: write one, such as autotune -- python train.py.");
+  }
+  refuse_built_in_options(options);
+  refuse_other_way(options);
+  require_executable(launch_of(options));
+  if (is_launched_anew(options)) {
+    plan_launches(options, limits);
+    if (!options.rate.empty()) RateExpression{options.rate};
+    return;
+  }
+  tiers_of(options);
+  objective_of(options);
+  budget_of(options, 1, 1);
+}
+
+/// What only a command behind -- can be asked.
+void refuse_without_command(const SweepOptions& options) {
+  const std::pair<bool, const char*> given[] = {
+      {!options.set.empty(), "--set"},
+      {!options.rate.empty(), "--rate"},
+      {!options.loader.empty(), "--loader"},
+      {!options.workdir.empty(), "--workdir"},
+      {options.keep_trackers, "--keep-trackers"},
+      {options.no_confirm, "--no-confirm"},
+      {!options.what_if_name.empty(), "--what-if with a precision"}};
+  for (const auto& [is_given, flag] : given) {
+    if (!is_given) continue;
+    throw Error(Fault::usage, std::string(flag) +
+                                  " goes with a command of yours: write it behind "
+                                  "--, as in autotune -- python train.py.");
+  }
+}
+
+LaunchSpec launch_of(const SweepOptions& options) {
+  LaunchSpec spec{options.command, {}, options.workdir};
+  if (options.keep_trackers) return spec;
+  for (const auto& [name, value] : tracker_switches) {
+    if (!std::getenv(name)) spec.environment.emplace_back(name, value);
+  }
+  return spec;
+}
+
+TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const Prepared& found) {
+  const Script& script = *found.info.script;
+  TuneOptions plan = common_plan(options, limits);
+  plan.allowed = tiers_of(options);
+  plan.headline = plan.allowed.back();
+  if (options.what_if && !has(plan.allowed, Tier::numerics)) {
+    plan.allowed.push_back(Tier::numerics);
+    std::sort(plan.allowed.begin(), plan.allowed.end());
+  }
+  plan.search = search_of(options, Search::model);
+  plan.budget_s = budget_of(options, 30, 1);
+  plan.cores /= script.world;
+  plan.reference = script.config;
+  plan_script_axes(plan, options, limits, found);
+  constrain(plan, parse_constraints(options));
+  drop_fixed(plan, script);
+  return plan;
+}
+
+TuneOptions plan_launches(const SweepOptions& options, const Limits& limits) {
+  constexpr double round_s = 2;
+  TuneOptions plan = common_plan(options, limits);
+  Space& space = plan.space;
+  space.workers = integers("--workers", options.workers, 0, most_workers, {1});
+  space.prefetch = integers("--prefetch", options.prefetch, 1, 1024, {1});
+  space.batch = integers("--batch", options.batch, 1, most_batch, {1});
+  space.step_threads = integers("--step-threads", options.step_threads, 1, 1024, {1});
+  if (!options.precision.empty()) {
+    space.precision = parse_precisions("--precision", options.precision);
+  }
+  if (!options.pinned.empty()) space.pinned = parse_switches("--pinned", options.pinned);
+  require_taken(launch_of(options), parse_templates(options.set), space);
+  plan.reference = {.workers = first(space.workers),
+                    .prefetch = first(space.prefetch),
+                    .pinned = space.pinned.front(),
+                    .step_threads = first(space.step_threads),
+                    .precision = space.precision.front(),
+                    .batch = first(space.batch)};
+  constrain(plan, parse_constraints(options));
+  const auto configs = configs_of(space).size();
+  plan.search = search_of(options, configs <= 16 ? Search::grid : Search::halving);
+  if (plan.search == Search::model) {
+    throw Error(Fault::usage,
+                "--search model needs the parts of a pipeline, and a command is run as a whole: "
+                "choose grid, random or halving.");
+  }
+  plan.budget_s = budget_of(options, 120, 5);
+  plan.round_s = std::min(round_s, plan.budget_s / 10);
+  return plan;
+}
+
+}  // namespace feedrate

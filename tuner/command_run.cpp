@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_run.hpp"
+
+#include <utility>
+
+#include "command_plan.hpp"
+#include "confirm.hpp"
+#include "touched_files.hpp"
+
+namespace feedrate {
+namespace {
+
+std::unique_ptr<Trials> make_launches(const CommandRun& run, std::optional<Prepared> known) {
+  CommandPlan plan;
+  plan.spec = launch_of(run.options);
+  plan.templates = parse_templates(run.options.set);
+  plan.rate = run.options.rate;
+  plan.reference = plan_launches(run.options, run.limits).reference;
+  plan.timeout_s = run.timeout_s;
+  plan.stop = run.stop;
+  auto rendezvous = std::make_unique<Rendezvous>();
+  add_hook(plan.spec, *rendezvous);
+  plan.spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
+  return std::make_unique<CommandTrials>(std::move(plan), std::move(rendezvous), std::move(known));
+}
+
+bool is_worth_confirming(const CommandRun& run, const Report& report) {
+  const Outcome& outcome = report.outcome;
+  const auto& script = report.workload.script;
+  return script && script->world == 1 && !run.options.no_confirm && !outcome.interrupted &&
+         !outcome.tiers.empty() && outcome.choice().trial != outcome.reference;
+}
+
+/// Whether the change asks for workers that stay.
+bool asks_for_staying(const std::vector<Setting>& settings) {
+  constexpr const char* wish = "persistent_workers=True";
+  return !settings.empty() && settings.front().text.find(wish) != std::string::npos;
+}
+
+/// Two pairs of launches, where the script starts quickly.
+void confirm_recommendation(const CommandRun& run, Report& report) try {
+  constexpr double quick_s = 4;
+  const Script& script = *report.workload.script;
+  run.note("Confirming: the script as it is and as recommended, in fresh processes.");
+  const ConfirmOptions wanted{
+      .pairs = script.start_s < quick_s ? 2 : 1, .timeout_s = run.timeout_s, .abort = run.stop};
+  const bool persistent = script.persistent || asks_for_staying(report.settings);
+  report.confirmation = confirm(launch_of(run.options), script, report.outcome.recommended().config,
+                                persistent, wanted);
+} catch (const Error& error) {
+  if (error.fault() != Fault::interrupted) throw;
+  report.outcome.interrupted = true;
+}
+
+}  // namespace
+
+std::unique_ptr<Trials> make_command_trials(const CommandRun& run, std::optional<Prepared> known) {
+  if (is_launched_anew(run.options)) return make_launches(run, std::move(known));
+  ScriptPlan plan;
+  plan.spec = launch_of(run.options);
+  plan.loader = run.options.loader;
+  plan.timeout_s = run.timeout_s;
+  plan.say = run.note;
+  plan.stop = run.stop;
+  plan.abort = run.abort;
+  return std::make_unique<ScriptTrials>(std::move(plan), std::move(known));
+}
+
+void finish_command(const CommandRun& run, std::unique_ptr<Trials> trials, Report& report) {
+  try {
+    if (!report.outcome.tiers.empty()) report.settings = trials->settings(report.outcome);
+  } catch (const Error& error) {
+    run.lost(std::string("The change of the script can't be shown: ") + error.what());
+  }
+  for (const std::string& sentence : trials->notes()) run.lost(sentence);
+  trials.reset();
+  if (is_worth_confirming(run, report)) confirm_recommendation(run, report);
+  report.touched_files = touched_files(run.options.workdir, run.began_s, run.ours);
+}
+
+}  // namespace feedrate

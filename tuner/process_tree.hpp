@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What descends from a process, as /proc says, and signals that hit nothing else.
+#pragma once
+
+#include <sys/types.h>
+
+#include <vector>
+
+namespace feedrate {
+
+/// A process, told from a later one of the same number by when it started.
+struct ProcessMark {
+  pid_t pid = 0;
+  pid_t parent = 0;
+  pid_t group = 0;
+  unsigned long long started_ticks = 0;  ///< clock ticks after the machine started
+};
+
+/// All that descend from `root`, parents before their children; those that have ended, and that
+/// nobody has waited for, among them. Throws Error(internal) where /proc can't be read.
+std::vector<ProcessMark> descendants_of(pid_t root);
+
+/// Signals this very process; false where it is gone, or not ours to signal.
+bool signal_process(const ProcessMark& process, int number) noexcept;
+
+}  // namespace feedrate

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "script_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "command_trials.hpp"
+#include "feedrate/report/request_json.hpp"
+#include "feedrate/report/script_json.hpp"
+#include "python_files.hpp"
+#include "rate_ways.hpp"
+#include "watched_child.hpp"
+
+namespace feedrate {
+namespace {
+
+/// A script may take long to import and to load; so many times a trial's bound.
+constexpr double attaching_patience = 5;
+
+/// So often a script that comes to its end is launched again for one question.
+constexpr int most_ends = 3;
+
+ScriptLoader loader_of(const Json& json) {
+  ScriptLoader loader;
+  from_json(json, loader);
+  return loader;
+}
+
+/// What the hook's greeting says.
+Script script_of(const Json& greeting, double start_s) {
+  Script script;
+  script.loader = loader_of(greeting.at("loader"));
+  for (const Json& other : greeting.at("others")) script.others.push_back(loader_of(other));
+  detail::read_all(greeting, "config", script.config, "persistent", script.persistent,
+                   "batch_fixed", script.batch_fixed, "batches", script.batches, "device",
+                   script.device, "gpu", script.gpu, "torch", script.torch, "python", script.python,
+                   "world", script.world);
+  if (const Json& copies = greeting.at("copies"); !copies.is_null()) {
+    detail::read_all(copies, "copies", script.copies, "non_blocking", script.non_blocking);
+  }
+  script.start_s = start_s;
+  return script;
+}
+
+/// The batch of the script, and its neighbours by factors of two.
+std::vector<int> batches_around(int batch) {
+  std::vector<int> batches;
+  if (batch >= 2) batches.push_back(batch / 2);
+  for (const int factor : {1, 2, 4}) batches.push_back(batch * factor);
+  return batches;
+}
+
+void throw_if_failed(const std::vector<Json>& answers) {
+  for (const Json& answer : answers) {
+    if (answer.contains("failed")) throw_failure(answer.at("failed"));
+  }
+}
+
+Round round_of(const Json& answer) {
+  Round round;
+  detail::read(answer, "round", round);
+  return round;
+}
+
+/// The rounds that several processes ran at the same time, as one: they wait for each other in each
+/// step, so that the slowest tells how long it took.
+Round together(const std::vector<Json>& answers, bool in_step) {
+  Round all = round_of(answers.front());
+  double samples_per_s = all.samples_per_s();
+  for (std::size_t r = 1; r < answers.size(); ++r) {
+    const Round round = round_of(answers[r]);
+    samples_per_s += round.samples_per_s();
+    all.duration_s = std::max(all.duration_s, round.duration_s);
+    all.wait_s = std::max(all.wait_s, round.wait_s);
+    all.samples += round.samples;
+    all.cpu_s += round.cpu_s;
+    all.queue_s += round.queue_s;
+    all.parked_cpu_s += round.parked_cpu_s;
+    all.first_batch_s = std::max(all.first_batch_s, round.first_batch_s);
+  }
+  all.step_s = all.duration_s - all.wait_s;
+  if (!in_step) all.duration_s = static_cast<double>(all.samples) / samples_per_s;
+  return all;
+}
+
+template <class Value>
+const Value* find(const std::vector<std::pair<Config, Value>>& known, const Config& config) {
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const auto& entry) { return entry.first == config; });
+  return found == known.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+void add_hook(LaunchSpec& spec, const Rendezvous& rendezvous) {
+  write_python_files(rendezvous.folder());
+  const char* path = std::getenv("PYTHONPATH");
+  const std::string others = path && *path ? ":" + std::string(path) : "";
+  spec.environment.emplace_back("PYTHONPATH", rendezvous.folder() + others);
+  spec.environment.emplace_back("FEEDRATE_ATTACH", rendezvous.socket_path());
+}
+
+ScriptTrials::ScriptTrials(ScriptPlan plan, std::optional<Prepared> known)
+    : Trials(std::move(known)),
+      plan_(std::move(plan)),
+      rendezvous_(std::make_unique<Rendezvous>()) {
+  add_hook(plan_.spec, *rendezvous_);
+  if (prepared_ && prepared_->info.script && plan_.loader.empty()) {
+    plan_.loader = std::to_string(prepared_->info.script->loader.index);
+  }
+}
+
+ScriptTrials::~ScriptTrials() = default;
+
+void ScriptTrials::start() {
+  if (attached_) return;
+  const double began_s = Trials::now_s();
+  try {
+    launch();
+  } catch (const NothingToTune& nothing) {
+    attach_to_most_batches(nothing);
+  }
+  ++launches_;
+  start_s_ = Trials::now_s() - began_s;
+  starting_s_ += start_s_;
+  const Prepared found = describe();
+  if (!prepared_) prepared_ = found;
+}
+
+void ScriptTrials::launch() try {
+  LaunchSpec spec = plan_.spec;
+  if (!plan_.loader.empty()) spec.environment.emplace_back("FEEDRATE_LOADER", plan_.loader);
+  attached_ = std::make_unique<Attached>(spec, *rendezvous_);
+  attached_->attach({.patience_s = attaching_patience * plan_.timeout_s, .stop = plan_.stop});
+} catch (...) {
+  attached_.reset();
+  throw;
+}
+
+/// A script that went through its loaders without training, as one that only predicts, is launched
+/// again, and the loader with most batches is taken.
+void ScriptTrials::attach_to_most_batches(const NothingToTune& nothing) {
+  if (nothing.failed) {
+    throw TrialError(Fault::trials, "The script " + nothing.why, nothing.last_lines);
+  }
+  const Json* most = nullptr;
+  for (const Json& loader : nothing.loaders) {
+    if (!most || loader.at("batches") > most->at("batches")) most = &loader;
+  }
+  if (!plan_.loader.empty() && most) {
+    std::string names;
+    for (const Json& loader : nothing.loaders) {
+      names += (names.empty() ? "" : ", ") + loader.at("index").dump();
+      if (loader.at("name").is_string()) names += " " + loader.at("name").get<std::string>();
+    }
+    throw Error(Fault::usage, "The script has no DataLoader '" + plan_.loader +
+                                  "' that it iterates over; it has: " + names + ".");
+  }
+  if (!most || most->at("batches") == 0) {
+    throw Error(Fault::usage, "The command " + nothing.why + ". " + three_ways());
+  }
+  plan_.loader = std::to_string(most->at("index").get<int>());
+  plan_.say(
+      "No loop of the script trains: it is run again, and the DataLoader with most batches is "
+      "tuned.");
+  try {
+    launch();
+  } catch (const NothingToTune& again) {
+    throw Error(Fault::usage, "The command " + again.why + ". " + three_ways());
+  }
+}
+
+Prepared ScriptTrials::describe() const {
+  const Json& greeting = attached_->greeting();
+  Prepared found;
+  WorkloadInfo& info = found.info;
+  info.script = script_of(greeting, start_s_);
+  info.name = name_of_command(plan_.spec.command);
+  info.kind = "command";
+  info.rate_source = "hook";
+  info.dataset = greeting.at("dataset").get<std::string>();
+  info.model = "the loop of the script";
+  info.path = info.script->loader.file;
+  detail::read_all(greeting, "samples", info.samples, "sample_bytes", info.sample_bytes);
+  info.cached_samples = info.samples;
+  found.batches = batches_around(info.script->config.batch);
+  return found;
+}
+
+/// Asks the script; one that came to its end is launched again and asked anew.
+std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
+  watch.bound_s = plan_.timeout_s;
+  for (int ends = 1;; ++ends) {
+    start();
+    try {
+      return attached_->ask(question, watch);
+    } catch (const ScriptEnded&) {
+      attached_.reset();
+      if (ends >= most_ends) throw;
+    } catch (const Error&) {
+      attached_.reset();
+      throw;
+    }
+  }
+}
+
+Round ScriptTrials::run(const Request& request) {
+  start();
+  const bool in_step = attached_->world() > 1 && request.part != Part::loader;
+  if (in_step) return run_exactly(request, batches_for(request));
+  const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
+  const auto answers = ask(question_of(request), watch);
+  throw_if_failed(answers);
+  Round round = together(answers, false);
+  round.block = launches_ - 1;
+  return round;
+}
+
+/// Processes that train together must take the same number of steps, or they wait for each other
+/// for ever: the number is fixed before, and time has no say.
+Round ScriptTrials::run_exactly(const Request& request, int batches) {
+  Json question = question_of(request);
+  question["exactly"] = batches;
+  const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
+  const auto answers = ask(question, watch);
+  throw_if_failed(answers);
+  Round round = together(answers, true);
+  round.block = launches_ - 1;
+  return round;
+}
+
+/// As many as take the time that was asked for, by a first short round of the config.
+int ScriptTrials::batches_for(const Request& request) {
+  const RoundOptions& options = request.options;
+  if (!find(batch_s_, request.config)) {
+    const int few = std::max(options.min_batches, request.config.workers);
+    const Round first = run_exactly(request, few);
+    batch_s_.emplace_back(request.config, first.duration_s / first.batches);
+  }
+  const double wanted = std::ceil(options.seconds / *find(batch_s_, request.config));
+  return std::clamp(static_cast<int>(std::min(wanted, 1e6)), options.min_batches,
+                    options.max_batches);
+}
+
+double ScriptTrials::epoch_boundary_s(const Config& config) {
+  const auto answers = ask(question_of("epoch_boundary_s", config), {});
+  throw_if_failed(answers);
+  double seconds = 0, persistent_s = 0;
+  detail::read_all(answers.front(), "seconds", seconds, "persistent_s", persistent_s);
+  saved_s_.emplace_back(config, seconds - persistent_s);
+  return prepared_->info.script->persistent ? persistent_s : seconds;
+}
+
+std::size_t ScriptTrials::memory_bytes(const Config& config) {
+  const auto answers = ask(question_of("memory_bytes", config), {});
+  throw_if_failed(answers);
+  return answers.front().at("bytes").get<std::size_t>();
+}
+
+/// The script's own call with the recommended settings. Workers that stay cost nothing but memory,
+/// and save their start at every epoch: they are named where that is worth a hundredth of it.
+std::vector<Setting> ScriptTrials::settings(const Outcome& outcome) {
+  const Script& script = *prepared_->info.script;
+  const Trial& best = outcome.recommended();
+  const Config& config = best.config;
+  Json changes = Json::object();
+  if (config.workers != script.config.workers) changes["num_workers"] = config.workers;
+  if (config.workers > 0 && config.prefetch != std::max(script.config.prefetch, 2)) {
+    changes["prefetch_factor"] = config.prefetch;
+  }
+  if (config.pinned != script.config.pinned) changes["pin_memory"] = config.pinned;
+  if (config.batch != script.config.batch) changes["batch_size"] = config.batch;
+  const double* saved_s = find(saved_s_, config);
+  const double epoch_s =
+      static_cast<double>(script.batches) * config.batch / best.samples_per_s().estimate;
+  if (config.workers > 0 && !script.persistent && saved_s && script.batches > 0 &&
+      *saved_s > 0.01 * epoch_s) {
+    changes["persistent_workers"] = true;
+  }
+  if (changes.empty()) return {};
+  const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
+  throw_if_failed(answers);
+  return {{"pytorch", answers.front().at("diff").get<std::string>(), "PyTorch's DataLoader"}};
+}
+
+}  // namespace feedrate

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials in the user's own script: its loop steps, and its DataLoader is switched within one
+// launch.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attached.hpp"
+#include "trials.hpp"
+
+namespace feedrate {
+
+/// A script to be tuned.
+struct ScriptPlan {
+  LaunchSpec spec;
+  std::string loader;     ///< which one, by number or name; empty: the hook chooses
+  double timeout_s = 60;  ///< a trial that finishes no batch for so long is ended
+  std::function<void(const std::string&)> say = [](const std::string&) {};
+  const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
+  std::atomic<bool>* abort = nullptr;       ///< raised where the script can't be run any more
+};
+
+/// Where the values that more than one launch of a script needs are given to it.
+void add_hook(LaunchSpec& spec, const Rendezvous& rendezvous);
+
+/// Runs rounds in a script. One that comes to its end is launched again; so is one that died, at
+/// the cost of the config that was tried.
+class ScriptTrials final : public Trials {
+ public:
+  ScriptTrials(ScriptPlan plan, std::optional<Prepared> known);
+  ~ScriptTrials() override;
+
+  /// Launches the script until its training loop runs. Throws Error(usage) where there is nothing
+  /// to attach to, Error(trials) where it fails before.
+  void start() override;
+
+  Round run(const Request& request) override;
+  bool can_run(Part part) const override { return part != Part::copy; }
+  /// With workers that stay, or not, as the script says today.
+  double epoch_boundary_s(const Config& config) override;
+  std::size_t memory_bytes(const Config& config) override;
+  /// Stands still while the script starts: that is not tuning.
+  double now_s() override { return Trials::now_s() - starting_s_; }
+  std::vector<Setting> settings(const Outcome& outcome) override;
+
+ private:
+  void launch();
+  void attach_to_most_batches(const NothingToTune& nothing);
+  Prepared describe() const;
+  std::vector<Json> ask(const Json& question, Watch watch);
+  Round run_exactly(const Request& request, int batches);
+  int batches_for(const Request& request);
+
+  ScriptPlan plan_;
+  std::unique_ptr<Rendezvous> rendezvous_;
+  std::unique_ptr<Attached> attached_;
+  double starting_s_ = 0;  ///< spent on launches so far
+  double start_s_ = 0;     ///< of the last of them
+  int launches_ = 0;
+  std::vector<std::pair<Config, double>> batch_s_;  ///< seconds per batch, where ranks keep step
+  std::vector<std::pair<Config, double>> saved_s_;  ///< by workers that stay, per epoch
+};
+
+}  // namespace feedrate
