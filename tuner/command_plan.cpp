@@ -59,6 +59,18 @@ void refuse_other_way(const SweepOptions& options) {
   }
 }
 
+/// Tiers build on each other: a batch that may change would take the precision along.
+void refuse_what_if_below_training(const SweepOptions& options, const std::vector<Tier>& tiers) {
+  const auto allows = [&](Tier tier) {
+    return std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
+  };
+  if (!options.what_if || !allows(Tier::training) || allows(Tier::numerics)) return;
+  throw Error(Fault::usage,
+              "--what-if " + options.what_if_name +
+                  " is no recommendation, and what --allow training recommends would contain it: "
+                  "ask one after the other, or write --allow numerics,training.");
+}
+
 std::vector<Tier> tiers_of(const SweepOptions& options) {
   std::vector<Tier> tiers = {Tier::safe};
   if (options.allow.empty()) return tiers;
@@ -194,7 +206,7 @@ void check_command(const SweepOptions& options, const Limits& limits) {
     if (!options.rate.empty()) RateExpression{options.rate};
     return;
   }
-  tiers_of(options);
+  refuse_what_if_below_training(options, tiers_of(options));
   objective_of(options);
   budget_of(options, 1, 1);
 }

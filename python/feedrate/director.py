@@ -153,7 +153,7 @@ class Director:
             seen.trained += 1
         self.signs.fresh = False
         why = self._why_chosen(seen)
-        if why is None or batch is None:
+        if why is None:
             return None
         self._chosen = seen
         self.signs.forget()
@@ -180,8 +180,10 @@ class Director:
     def _open(self, seen, loader, inner, why, batch):
         from .session import Session
 
+        given = batch is not None
+        batch = batch if given else next(inner)  # a new iterator for each batch: it gave none yet
         self._session = Session(self._connect(), loader, batch, seen.site)
-        self._session.keep(inner)
+        self._session.keep(inner, None if given else batch)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),
             "others": [other.describe() for other in self._seen if other is not seen],

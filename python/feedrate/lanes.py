@@ -7,8 +7,11 @@ what was loaded meanwhile is thrown away down to what lay ready before: nothing 
 
 import copy
 import os
+import time
 
 MOST_PARKED_WORKERS = 64
+MOST_WAIT_S = 1.0
+NAP_S = 1e-3
 SHARED_MEMORY = "/dev/shm"
 
 
@@ -136,6 +139,14 @@ class Lane:
                                                  iterator._worker_result_queue)}
         return arrived + sum(queue.qsize() for queue in queues.values())
 
+    def is_full(self):
+        """Whether it has loaded all that it may: then its workers sleep."""
+        return self.ready() >= self._outstanding()
+
+    def _outstanding(self):
+        """Batches that were ordered from the workers, and not yet taken."""
+        return len(self._iterator._task_info) if self._workers > 0 else 0
+
     def take(self):
         """The next batch; an epoch that ends is followed by the next."""
         try:
@@ -187,8 +198,9 @@ class Lanes:
         self._room_bytes = _shared_memory_room() / 2
 
     def use(self, config, beat):
-        """The lane of a config: an old one, or a new one without a ready batch."""
+        """The lane of a config: an old one, or a new one without a ready batch. All others sleep."""
         key = key_of(config)
+        self.quiet(key, beat)
         self._turn += 1
         if key not in self._lanes:
             self._make_room(config)
@@ -197,6 +209,15 @@ class Lanes:
         lane = self._lanes[key]
         lane.used = self._turn
         return lane
+
+    def quiet(self, key, beat):
+        """Waits until the workers of all other lanes have filled their queues, and sleep. Those
+        that take longer than a second for it are counted in `parked_cpu_s`."""
+        end_s = time.perf_counter() + MOST_WAIT_S
+        for other, lane in self._lanes.items():
+            while other != key and not lane.is_full() and time.perf_counter() < end_s:
+                time.sleep(NAP_S)
+                beat()
 
     def drop(self, config):
         """Ends the lane of a config, as after a failure."""

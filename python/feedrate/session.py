@@ -31,6 +31,7 @@ class Session:
         self._site = site
         self._torch = sys.modules["torch"]
         self._kept = None
+        self._owed = None
         self._outside = False
         self._in_epoch = 2  # batches since the script's loop began anew; it was found in its midst
         self._batch = loader.batch_size or samples_of(batch, 1)
@@ -40,9 +41,11 @@ class Session:
         self._warm = set()
         self._served = self._serve()
 
-    def keep(self, inner):
-        """The iterator that the script had so far: its workers stay until the session ends."""
+    def keep(self, inner, owed=None):
+        """The iterator that the script had so far: its workers stay until the session ends. A batch
+        that was taken from it and is owed to the script is given first."""
         self._kept = inner
+        self._owed = owed
 
     # What the script's loop sees.
 
@@ -111,6 +114,9 @@ class Session:
     # Questions and answers.
 
     def _serve(self):
+        if self._owed is not None:
+            owed, self._owed = self._owed, None
+            yield owed
         while True:
             question = self._channel.receive()
             if question is None:
@@ -222,6 +228,7 @@ class Session:
     def _replayed(self, config, wanted, meter):
         """The script's loop steps on batches that are there already; all workers sleep."""
         replay = yield from self._replay_of(config)
+        self._lanes.quiet(None, self._beat)
         yield from self._warm_up(replay, config, wanted)
         window = Window(wanted, 1, 0)
         meter.begin([], self._lanes.others(None))

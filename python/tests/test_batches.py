@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of what is found in batches, and of batches that are given again and again."""
+
+import collections
+import types
+import unittest
+
+from stub import torch
+
+from feedrate.batches import Replay, bytes_of, samples_of, tensors_of
+
+Pair = collections.namedtuple("Pair", "x y")
+
+
+class FromInference(torch.Tensor):
+    """Has no version, as what was made in inference mode."""
+
+    def __init__(self):
+        super().__init__([1.0], (1,))
+
+    _version = property(lambda self: self._fail(), lambda self, value: None)
+
+    def _fail(self):
+        raise RuntimeError("Inference tensors do not track version counter.")
+
+
+class Parts(unittest.TestCase):
+    def test_tensors_are_found_in_any_nesting(self):
+        x, y, z = torch.ones(2, 3), torch.tensor([0, 1]), torch.ones(2)
+        nested = [
+            x,
+            [x, y],
+            {"inputs": {"x": x, "names": ["a", "b"]}, "y": (y, 0.5)},
+            Pair(x, [y]),
+            types.SimpleNamespace(x=x, more=types.SimpleNamespace(y=y)),
+            collections.UserDict(x=x, y=y),
+            (None, "text", 3, [[[[z]]]]),
+        ]
+        found = [[id(tensor) for tensor in tensors_of(batch)] for batch in nested]
+        both = [id(x), id(y)]
+        self.assertEqual(found, [[id(x)], both, both, both, both, both, [id(z)]])
+
+    def test_what_holds_itself_is_searched_only_so_deep(self):
+        loop = {}
+        loop["self"] = loop
+        self.assertEqual(list(tensors_of(loop)), [])
+
+    def test_samples_are_the_first_dimension_of_the_first_tensor_that_has_one(self):
+        self.assertEqual(samples_of({"loss": torch.tensor(1), "x": torch.ones(5, 2)}, 9), 5)
+        self.assertEqual(samples_of([torch.ones(0, 2)], 9), 0)
+
+    def test_without_a_tensor_the_samples_are_what_was_said(self):
+        for batch in ([], "text", None, {"a": ["b"]}, [torch.tensor(1.5)]):
+            self.assertEqual(samples_of(batch, 9), 9)
+
+    def test_bytes_are_those_of_all_tensors(self):
+        batch = {"x": torch.ones(4, 8), "y": torch.tensor([0, 1])}
+        self.assertEqual(bytes_of(batch), 4 * 8 * 4 + 2 * 8)
+        self.assertEqual(bytes_of("text"), 0)
+
+
+class Replays(unittest.TestCase):
+    def values(self, batch):
+        return [tensor.tolist() for tensor in tensors_of(batch)]
+
+    def test_give_the_very_batches_in_turn(self):
+        batches = [{"x": torch.ones(2) * i} for i in range(3)]
+        replay = Replay(batches)
+        given = [replay.take() for _ in range(7)]
+        self.assertEqual([id(batch) for batch in given], [id(batches[i % 3]) for i in range(7)])
+
+    def test_restore_what_a_step_overwrote(self):
+        # Would catch a step that normalizes its batch in place, and then diverges.
+        replay = Replay([{"x": torch.ones(2, 2), "more": [torch.ones(2) * 3]}, torch.ones(2)])
+        for _ in range(3):
+            batch = replay.take()
+            self.assertEqual(self.values(batch), [[1, 1, 1, 1], [3, 3]])
+            batch["x"].mul_(7)
+            batch["more"][0].mul_(0)
+            self.assertEqual(self.values(replay.take()), [[1, 1]])
+
+    def test_copy_nothing_where_nothing_was_written(self):
+        batch = torch.ones(2)
+        replay = Replay([batch])
+        replay.take()
+        replay.take()
+        self.assertEqual(batch._version, 0)
+
+    def test_take_what_cannot_be_written_into_as_it_is(self):
+        batch = FromInference()
+        replay = Replay([batch])
+        self.assertIs(replay.take(), batch)
+        self.assertIs(replay.take(), batch)
+
+
+if __name__ == "__main__":
+    unittest.main()

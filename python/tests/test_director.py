@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the director: which DataLoader it chooses, when, and what the others are given."""
+
+import sys
+import types
+import unittest
+from unittest import mock
+
+from stub import MODULES, data, torch
+
+from feedrate import attach, director, session
+from feedrate.director import CHECKED, PATIENCE_S, Director
+
+
+class Numbers(data.Dataset):
+    def __init__(self, samples=40):
+        self.samples = samples
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, i):
+        return torch.ones(2) * i
+
+
+class Channel:
+    def __init__(self):
+        self.sent = []
+
+    def send(self, message):
+        self.sent.append(message)
+
+
+class Served:
+    """A session that gives its own batches."""
+
+    made = []
+
+    def __init__(self, channel, loader, batch, site):
+        self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
+        self.kept = None
+        self.epochs = 0
+        Served.made.append(self)
+
+    def keep(self, inner, owed=None):
+        self.kept = inner
+
+    def greet(self, choice):
+        self.channel.send(choice)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return "served"
+
+    def new_epoch(self):
+        self.epochs += 1
+        return self
+
+
+class Choosing(unittest.TestCase):
+    def setUp(self):
+        Served.made = []
+        self.now_s = 0.0
+        self.channel = Channel()
+        for patch in (mock.patch.dict(sys.modules, MODULES),
+                      mock.patch.object(session, "Session", Served)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.attach()
+
+    def attach(self, wanted=None, plain=None):
+        """A DataLoader class that a director watches."""
+        self.director = Director(lambda: self.channel, wanted, plain, lambda: self.now_s)
+        self.addCleanup(self.director.signs.forget)
+        self.module = types.SimpleNamespace(DataLoader=type("DataLoader", (data.DataLoader,), {}))
+        attach.patch(self.module, self.director)
+
+    def loader(self, *args, **kwargs):
+        return self.module.DataLoader(*args, **kwargs)
+
+    def train(self, loader, steps=100):
+        """So many steps; how many batches came from the loader itself."""
+        weight = torch.ones(2, requires_grad=True)
+        for step, batch in enumerate(loader):
+            if batch == "served" or step == steps:
+                return step
+            (weight * batch.sum()).backward()
+        return len(loader)
+
+    def evaluate(self, loader):
+        batches = 0
+        for batch in loader:
+            if batch == "served":  # a session has no end
+                break
+            batches += 1
+        return batches
+
+    def chosen(self):
+        """What autotune was told of the choice: (index, why), or None."""
+        if not self.channel.sent:
+            return None
+        told = self.channel.sent[-1]["loader"]
+        return told["index"], told["why"]
+
+
+class Choice(Choosing):
+    def test_is_the_loader_after_whose_batches_is_trained(self):
+        self.assertEqual(self.train(self.loader(Numbers())), 3)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+
+    def test_is_not_the_loader_that_is_evaluated_first(self):
+        # Would catch the first loader, or the one with most batches, taken for the training loader.
+        val_loader, train_loader = self.loader(Numbers(400)), self.loader(Numbers())
+        self.assertEqual(self.evaluate(val_loader), 400)
+        self.assertEqual(self.train(train_loader), 3)
+        self.assertEqual(self.chosen(), (2, "its loop trains"))
+        other = self.channel.sent[-1]["others"]
+        self.assertEqual([(one["index"], one["batches"], one["trained"]) for one in other],
+                         [(1, 400, 0)])
+
+    def test_is_told_by_steps_of_an_optimizer_too(self):
+        # Would catch loops that train without torch.autograd.backward, as with a fused step.
+        optimizer = torch.optim.SGD([], lr=0.1)
+        given = []
+        for batch in self.loader(Numbers()):
+            if batch == "served":
+                break
+            given.append(batch)
+            optimizer.step()
+        self.assertEqual(len(given), 3)
+
+    def test_holds_over_epochs_that_are_shorter_than_three_batches(self):
+        loader = self.loader(Numbers(2))
+        self.assertEqual([self.train(loader), self.train(loader)], [2, 1])
+
+    def test_comes_with_the_first_batch_where_a_loader_is_asked_for(self):
+        for wanted in ("2", "asked_for"):
+            self.attach(wanted)
+            first = self.loader(Numbers())
+            asked_for = self.module.DataLoader(Numbers())
+            self.assertEqual(self.train(first), 40)
+            self.assertEqual(self.evaluate(asked_for), 1)
+            self.assertEqual(self.chosen(), (2, "asked for"))
+
+    def test_waits_for_the_loader_that_is_asked_for(self):
+        self.attach("nobody")
+        self.now_s = 10 * PATIENCE_S
+        self.assertEqual(self.train(self.loader(Numbers())), 40)
+        self.assertIsNone(self.chosen())
+
+    def test_is_the_loader_with_most_batches_where_none_trains_for_long(self):
+        small, large = self.loader(Numbers(5)), self.loader(Numbers(50))
+        self.assertEqual((self.evaluate(small), self.evaluate(large)), (5, 50))
+        self.now_s = PATIENCE_S - 1
+        self.assertEqual(self.evaluate(small), 5)
+        self.now_s = PATIENCE_S
+        self.assertEqual(self.evaluate(small), 5)
+        self.assertLess(self.evaluate(large), CHECKED)
+        self.assertEqual(self.chosen(), (2, "no loop trains, and it has delivered most batches"))
+
+    def test_is_never_one_that_only_delivers_where_another_trains(self):
+        train_loader, val_loader = self.loader(Numbers()), self.loader(Numbers())
+        self.assertEqual(self.train(train_loader, 2), 2)
+        self.now_s = 2 * PATIENCE_S
+        self.assertEqual(self.evaluate(val_loader), 40)
+        self.assertIsNone(self.chosen())
+        self.train(train_loader)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+
+    def test_ends_the_watch_on_what_trains(self):
+        # Would catch a backward() that stays slower for the rest of the run.
+        before = torch.autograd.backward
+        self.train(self.loader(Numbers()), 1)
+        self.assertIsNot(torch.autograd.backward, before)
+        self.train(self.loader(Numbers()))
+        self.assertIs(torch.autograd.backward, before)
+        self.assertEqual(MODULES["torch.optim.optimizer"]._hooks, {})
+
+
+class Loaders(Choosing):
+    def test_are_numbered_and_named_as_they_are_made(self):
+        first = self.module.DataLoader(Numbers())
+        others = {"second": self.module.DataLoader(Numbers())}
+        seen = [loader._feedrate_seen for loader in (first, others["second"])]
+        self.assertEqual([(one.index, one.name) for one in seen],
+                         [(1, "first"), (2, 'others["second"]')])
+        self.assertEqual(seen[0].site.file, __file__)
+
+    def test_that_a_library_makes_of_the_scripts_own_are_that_one(self):
+        # Would catch a change that is shown in the source of accelerate.
+        own = self.loader(Numbers())
+        library = {"__name__": "accelerate.data_loader"}
+        exec(compile("def prepare(kind, dataset):\n    return kind(dataset, batch_size=2)\n",
+                     "<prepared>", "exec"), library)
+        made = library["prepare"](self.module.DataLoader, own.dataset)
+        self.assertIs(made._feedrate_seen, own._feedrate_seen)
+
+    def test_over_one_dataset_are_two_where_the_script_makes_both(self):
+        dataset = Numbers()
+        train_loader = self.loader(dataset)
+        val_loader = self.loader(dataset)
+        self.assertEqual([one._feedrate_seen.index for one in (train_loader, val_loader)], [1, 2])
+
+    def test_that_were_there_before_the_hook_are_seen_when_they_are_iterated(self):
+        loader = data.DataLoader(Numbers())
+        loader.__class__ = self.module.DataLoader
+        self.assertEqual(self.train(loader), 3)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+
+    def test_keep_what_their_iterators_have(self):
+        iterator = iter(self.loader(Numbers(6)))
+        self.assertEqual(len(iterator), 6)
+        self.assertIs(iter(iterator), iterator)
+        self.assertTrue(hasattr(iterator, "_sampler_iter"))
+
+
+class Serving(Choosing):
+    def test_begins_in_the_midst_of_an_epoch_and_keeps_its_iterator(self):
+        # Would catch workers that end, or a batch that is lost, when the session begins.
+        loader = self.loader(Numbers())
+        self.train(loader)
+        served = Served.made[0]
+        self.assertIs(served.loader, loader)
+        self.assertEqual(next(served.kept).tolist(), [3.0, 3.0])
+        self.assertEqual(served.batch.tolist(), [2.0, 2.0])
+
+    def test_goes_on_in_the_next_epoch(self):
+        loader = self.loader(Numbers())
+        self.train(loader)
+        self.assertIs(iter(loader), Served.made[0])
+        self.assertEqual((len(Served.made), Served.made[0].epochs), (1, 1))
+
+    def test_goes_on_where_each_batch_has_an_iterator_of_its_own(self):
+        # Would catch next(iter(loader)), as some loops have it, that is never chosen.
+        loader, weight = self.loader(Numbers()), torch.ones(2, requires_grad=True)
+        given = []
+        for _ in range(5):
+            given.append(next(iter(loader)))
+            weight.backward()
+        self.assertEqual([batch == "served" for batch in given], [False, False, False, True, True])
+
+    def test_leaves_the_other_loaders_as_they_are(self):
+        loader, other = self.loader(Numbers()), self.loader(Numbers(7))
+        running = iter(other)
+        next(running)
+        self.train(loader)
+        self.assertEqual(self.evaluate(other), 7)
+        self.assertEqual(len(list(running)), 6)
+
+    def test_of_workers_is_none(self):
+        # Would catch a DataLoader within a dataset, in a forked worker, that answers autotune.
+        loader = self.loader(Numbers())
+        with mock.patch("os.getpid", lambda: -1):
+            self.assertNotIsInstance(iter(loader), director.Tracked)
+
+
+class Launches(Choosing):
+    def test_that_only_measure_give_the_wanted_loader_its_settings(self):
+        plain = mock.Mock()
+        plain.iterate.side_effect = lambda loader, iterate: iter(["plain"])
+        self.attach("2", plain)
+        other, wanted = self.loader(Numbers(5)), self.loader(Numbers(5))
+        self.assertEqual((self.evaluate(other), list(wanted)), (5, ["plain"]))
+        self.assertEqual(self.channel.sent, [])
+
+    def test_without_a_loader_leave_all_as_they_are(self):
+        plain = mock.Mock()
+        self.attach(None, plain)
+        self.assertEqual(self.evaluate(self.loader(Numbers(5))), 5)
+        plain.iterate.assert_not_called()
+
+
+class Ends(Choosing):
+    def test_before_a_choice_tell_what_there_was(self):
+        self.attach("9")
+        self.evaluate(self.loader(Numbers(5)))
+        self.director.at_exit()
+        told = self.channel.sent[-1]
+        self.assertEqual((told["hello"], told["others"][0]["batches"]), ("none", 5))
+
+    def test_after_a_choice_or_of_a_launch_that_only_measures_say_nothing(self):
+        self.train(self.loader(Numbers()))
+        self.channel.sent = []
+        self.director.at_exit()
+        self.attach(None, mock.Mock())
+        self.director.at_exit()
+        self.assertEqual(self.channel.sent, [])
+
+    def test_without_autotune_are_silent(self):
+        # Would catch a traceback at the end of a script whose autotune is gone.
+        self.director._connect = mock.Mock(side_effect=ConnectionRefusedError)
+        self.director.at_exit()
+
+
+if __name__ == "__main__":
+    unittest.main()

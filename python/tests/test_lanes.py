@@ -1,0 +1,355 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of lanes: what they draw, how they park, for whom they make room. No process is started."""
+
+import types
+import unittest
+from unittest import mock
+
+from stub import data, torch
+
+from feedrate import lanes
+from feedrate.lanes import Batches, Endless, Indices, Lane, Lanes, key_of, settings_of
+
+
+def config(workers=0, prefetch=2, batch=4, **more):
+    return {"workers": workers, "prefetch": prefetch if workers else 0, "pinned": False,
+            "batch": batch, "step_threads": 1, "precision": "fp32", "persistent": False, **more}
+
+
+class Numbers(data.Dataset):
+    def __init__(self, samples=8):
+        self.samples = samples
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, i):
+        return i
+
+
+class Stream(data.IterableDataset):
+    def __iter__(self):
+        return iter(range(8))
+
+
+class Ready:
+    """A queue that only has a size."""
+
+    def __init__(self):
+        self.batches = []
+
+    def qsize(self):
+        return len(self.batches)
+
+
+class Beside:
+    """An iterator as with workers; they load as the test says."""
+
+    pids = iter(range(1000, 10000))
+
+    def __init__(self, loader):
+        self._workers = [types.SimpleNamespace(pid=next(self.pids))
+                         for _ in range(loader.num_workers)]
+        self._data_queue = self._worker_result_queue = Ready()
+        self._task_info = {}
+        self.passes = 0
+        self.closed = False
+        self._reset(loader)
+
+    def _reset(self, loader):
+        self.passes += 1
+        self._drawn = iter(loader._index_sampler)
+
+    def load(self, batches):
+        """So many batches are ready now, more than before."""
+        self._data_queue.batches += [next(self._drawn) for _ in range(batches)]
+
+    def __next__(self):
+        ready = self._data_queue.batches
+        return ready.pop(0) if ready else next(self._drawn)
+
+    def _shutdown_workers(self):
+        self.closed = True
+
+
+class Loader(data.DataLoader):
+    """Collates to plain lists; its workers are those above."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, collate_fn=list, **kwargs)
+
+    def _get_iterator(self):
+        return Beside(self) if self.num_workers else super()._get_iterator()
+
+
+def lanes_of(loader, batch_bytes=10):
+    return Lanes(loader, torch, loader.batch_size or 4, batch_bytes)
+
+
+def no_beat():
+    pass
+
+
+class Drawing(unittest.TestCase):
+    def test_indices_go_on_from_pass_to_pass(self):
+        indices = Indices([0, 1, 2])
+        self.assertEqual([next(indices) for _ in range(7)], [0, 1, 2, 0, 1, 2, 0])
+
+    def test_indices_of_nothing_end(self):
+        # Would catch an endless search for the first sample of an empty dataset.
+        with self.assertRaises(StopIteration):
+            next(Indices([]))
+
+    def test_a_sampler_is_read_by_one_reader_for_all_lanes(self):
+        # Would catch a sample that two configs draw within one pass.
+        loader = Loader(Numbers(8), batch_size=2)
+        shared = lanes_of(loader)
+        one = shared.use(config(0, batch=2), no_beat)
+        other = shared.use(config(0, batch=4), no_beat)
+        drawn = one.take() + other.take() + one.take()
+        self.assertEqual(drawn, list(range(8)))
+        self.assertEqual(other.take() + one.take(), [0, 1, 2, 3, 4, 5])
+
+    def test_batches_of_another_size_run_over_the_end_of_a_pass(self):
+        batches = Batches(Indices([0, 1, 2, 3]), 3)
+        self.assertEqual([next(batches) for _ in range(3)], [[0, 1, 2], [3, 0, 1], [2, 3, 0]])
+
+    def test_an_endless_sampler_is_its_own_iterator(self):
+        # Would catch a pass that begins anew for each lane.
+        drawn = iter([1, 2])
+        self.assertIs(iter(Endless(drawn)), drawn)
+
+    def test_batches_of_the_users_own_are_drawn_as_they_are(self):
+        loader = Loader(Numbers(), batch_sampler=[[0, 5], [7]])
+        lane = lanes_of(loader).use(config(batch=2), no_beat)
+        self.assertEqual([lane.take() for _ in range(3)], [[0, 5], [7], [0, 5]])
+
+    def test_samples_without_a_batch_are_drawn_one_by_one(self):
+        loader = Loader([[5], [6]], batch_size=None)
+        lane = lanes_of(loader).use(config(batch=1), no_beat)
+        self.assertEqual([lane.take() for _ in range(3)], [[5], [6], [5]])
+
+    def test_a_dataset_that_iterates_itself_begins_anew(self):
+        lane = lanes_of(Loader(Stream(), batch_size=4)).use(config(), no_beat)
+        passes = [[0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2, 3]]
+        self.assertEqual([lane.take() for _ in range(3)], passes)
+
+    def test_a_dataset_that_iterates_itself_has_batches_of_another_size(self):
+        lane = lanes_of(Loader(Stream(), batch_size=4)).use(config(batch=3), no_beat)
+        self.assertEqual(lane.take(), [0, 1, 2])
+
+
+class Settings(unittest.TestCase):
+    def applied(self, loader, wanted):
+        for name, value in settings_of(loader, wanted, torch).items():
+            object.__setattr__(loader, name, value)
+        return loader
+
+    def test_without_workers_nothing_is_left_that_needs_them(self):
+        # Would catch "persistent_workers option needs num_workers > 0" and the like.
+        loader = data.DataLoader(Numbers(), 4, num_workers=2, timeout=5, persistent_workers=True,
+                                 multiprocessing_context="spawn")
+        self.applied(loader, config(0, persistent=True))
+        self.assertEqual((loader.num_workers, loader.prefetch_factor, loader.timeout), (0, None, 0))
+        self.assertFalse(loader.persistent_workers)
+        self.assertIsNone(loader._DataLoader__multiprocessing_context)
+
+    def test_with_workers_they_stay_as_was_asked(self):
+        for stays in (True, False):
+            loader = self.applied(data.DataLoader(Numbers(), 4), config(3, 5, persistent=stays))
+            self.assertEqual((loader.num_workers, loader.prefetch_factor), (3, 5))
+            self.assertIs(loader.persistent_workers, stays)
+
+    def test_the_order_stays_the_scripts_own(self):
+        loader = data.DataLoader(Numbers(), 4, shuffle=True)
+        before = loader.batch_sampler
+        self.applied(loader, config(2))
+        self.assertIs(loader.batch_sampler, before)
+
+    def test_another_batch_draws_from_the_same_sampler(self):
+        loader = Loader(Numbers(8), batch_size=4, drop_last=True)
+        sampler = loader.sampler
+        self.applied(loader, config(batch=3))
+        self.assertIs(loader.batch_sampler.sampler, sampler)
+        self.assertEqual(loader.batch_size, 3)
+        self.assertEqual(list(loader), [[0, 1, 2], [3, 4, 5]])
+
+    def test_a_batch_of_the_users_own_is_never_changed(self):
+        loader = Loader(Numbers(), batch_sampler=[[0, 5]])
+        self.applied(loader, config(batch=64))
+        self.assertEqual(list(loader), [[0, 5]])
+
+
+class Parking(unittest.TestCase):
+    def lane(self, workers=2, prefetch=2):
+        lane = Lane(Loader(Numbers(100), batch_size=1, num_workers=workers,
+                           prefetch_factor=prefetch if workers else None))
+        return lane, lane._iterator
+
+    def test_what_arrived_and_what_lies_in_the_queue_is_ready(self):
+        lane, iterator = self.lane()
+        iterator.load(2)
+        iterator._task_info = {5: (0,), 6: (1, "arrived"), 7: (0, "arrived")}
+        self.assertEqual(lane.ready(), 4)
+
+    def test_two_queues_are_counted_where_batches_are_pinned(self):
+        lane, iterator = self.lane()
+        iterator.load(2)
+        iterator._worker_result_queue = Ready()
+        iterator._worker_result_queue.batches = [1]
+        self.assertEqual(lane.ready(), 3)
+
+    def test_what_was_loaded_while_it_was_parked_is_thrown_away(self):
+        # Would catch a round that begins with a ring that its workers had all the time to fill.
+        lane, iterator = self.lane()
+        iterator.load(1)
+        lane.park()
+        iterator.load(3)
+        beats = []
+        lane.resume(lambda: beats.append(1))
+        self.assertEqual((lane.ready(), len(beats)), (1, 3))
+        self.assertEqual(lane.take(), [3])
+
+    def test_all_that_is_ready_is_thrown_away_for_the_loader_alone(self):
+        lane, iterator = self.lane()
+        iterator.load(2)
+        lane.park()
+        lane.resume(no_beat, empty=True)
+        self.assertEqual(lane.ready(), 0)
+
+    def test_throwing_away_ends_with_workers_that_are_faster(self):
+        # Would catch a lane that never goes on.
+        lane, iterator = self.lane()
+        lane.park()
+        with mock.patch.object(Lane, "ready", lambda self: 4):
+            lane.resume(no_beat)
+        self.assertEqual(lane.take(), [4])
+
+    def test_without_workers_nothing_is_ready(self):
+        lane, _ = self.lane(0)
+        lane.park()
+        lane.resume(no_beat, empty=True)
+        self.assertEqual((lane.ready(), lane.capacity, lane.pids(), lane.take()), (0, 0, [], [0]))
+
+    def test_workers_stay_from_pass_to_pass(self):
+        loader = Loader(Numbers(2), batch_size=1, num_workers=1)
+        lane = Lane(loader)
+        self.assertEqual([lane.take() for _ in range(5)], [[0], [1], [0], [1], [0]])
+        self.assertEqual(lane._iterator.passes, 3)
+
+    def test_a_lane_that_was_closed_has_no_workers(self):
+        lane, iterator = self.lane()
+        lane.close()
+        self.assertTrue(iterator.closed)
+        self.assertEqual(lane.pids(), [])
+
+
+class Keeping(unittest.TestCase):
+    def setUp(self):
+        self.loader = Loader(Numbers(100), batch_size=4, shuffle=True)
+        self.lanes = lanes_of(self.loader)
+
+    def test_a_config_finds_its_lane_again(self):
+        lane = self.lanes.use(config(2), no_beat)
+        self.assertIs(self.lanes.use(config(2, step_threads=8, precision="bf16"), no_beat), lane)
+        for other in (config(3), config(2, prefetch=3), config(2, batch=8), config(2, pinned=True)):
+            self.assertNotEqual(key_of(other), key_of(config(2)))
+
+    def test_a_lane_that_failed_is_made_anew(self):
+        lane = self.lanes.use(config(2), no_beat)
+        iterator = lane._iterator
+        self.lanes.drop(config(2))
+        self.lanes.drop(config(5))
+        self.assertTrue(iterator.closed)
+        self.assertIsNot(self.lanes.use(config(2), no_beat), lane)
+
+    def test_the_others_are_those_that_should_sleep(self):
+        one, other = self.lanes.use(config(2), no_beat), self.lanes.use(config(3), no_beat)
+        self.assertEqual(self.lanes.others(one), other.pids())
+        self.assertEqual(sorted(self.lanes.others(None)), sorted(one.pids() + other.pids()))
+        self.assertEqual(len(other.pids()), 3)
+
+    def test_the_lane_that_was_not_used_for_longest_makes_room(self):
+        with mock.patch.object(lanes, "MOST_PARKED_WORKERS", 8):
+            first, second = self.lanes.use(config(2), no_beat), self.lanes.use(config(3), no_beat)
+            self.lanes.use(config(2), no_beat)
+            gone = second._iterator
+            self.lanes.use(config(4), no_beat)
+        self.assertTrue(gone.closed)
+        self.assertIs(self.lanes.use(config(2), no_beat), first)
+
+    def test_a_lane_larger_than_the_room_is_alone(self):
+        with mock.patch.object(lanes, "MOST_PARKED_WORKERS", 8):
+            gone = [self.lanes.use(config(n), no_beat)._iterator for n in (2, 3)]
+            lane = self.lanes.use(config(100), no_beat)
+        self.assertTrue(all(iterator.closed for iterator in gone))
+        self.assertEqual(self.lanes.others(lane), [])
+
+    def test_shared_memory_makes_room_too(self):
+        # Would catch a bus error: 60 bytes are free, and lanes may have half of them.
+        with mock.patch.object(lanes, "_shared_memory_room", lambda: 60):
+            self.lanes = lanes_of(self.loader)
+        iterator = self.lanes.use(config(1, 2), no_beat)._iterator
+        self.lanes.use(config(1, 1), no_beat)
+        self.assertFalse(iterator.closed)
+        self.lanes.use(config(1, 3), no_beat)
+        self.assertTrue(iterator.closed)
+
+    def napping(self, iterator, naps):
+        """Patches time: it goes on by naps alone, and `iterator` has loaded all after so many."""
+        now_s = [0.0]
+
+        def nap(seconds):
+            now_s[0] += seconds
+            if round(now_s[0] / seconds) == naps:
+                iterator._task_info = {}
+
+        iterator._task_info = {0: (0,)}
+        clock = types.SimpleNamespace(perf_counter=lambda: now_s[0], sleep=nap)
+        return mock.patch.object(lanes, "time", clock), now_s
+
+    def test_the_others_sleep_before_a_lane_goes_on(self):
+        # Would catch workers that still fill their queues beside what is measured.
+        busy = self.lanes.use(config(2), no_beat)._iterator
+        patch, now_s = self.napping(busy, 20)
+        beats = []
+        with patch:
+            self.lanes.use(config(3), lambda: beats.append(1))
+        self.assertAlmostEqual(now_s[0], 20 * lanes.NAP_S)
+        self.assertGreaterEqual(len(beats), 20)
+
+    def test_nobody_waits_long_for_others_to_sleep_nor_for_the_lane_itself(self):
+        busy = self.lanes.use(config(2), no_beat)._iterator
+        patch, now_s = self.napping(busy, 10**9)
+        with patch:
+            self.lanes.use(config(2), no_beat)
+            self.assertEqual(now_s[0], 0)
+            self.lanes.use(config(3), no_beat)
+        self.assertAlmostEqual(now_s[0], lanes.MOST_WAIT_S, places=2)
+
+    def test_all_end_at_the_end(self):
+        iterators = [self.lanes.use(config(n), no_beat)._iterator for n in (1, 2)]
+        self.lanes.close()
+        self.assertTrue(all(iterator.closed for iterator in iterators))
+        self.assertEqual(self.lanes.others(None), [])
+
+    def test_the_scripts_own_loader_stays_as_it_was(self):
+        before = dict(vars(self.loader))
+        lane = self.lanes.use(config(2, batch=8, pinned=True), no_beat)
+        lane.take()
+        self.assertEqual(vars(self.loader), before)
+
+    def test_what_a_subclass_adds_stays(self):
+        object.__setattr__(self.loader, "transform", "its transform")
+        self.assertEqual(self.lanes.use(config(2), no_beat)._loader.transform, "its transform")
+
+    def test_the_random_state_stays(self):
+        # Would catch a script whose dropout depends on how many configs were tried.
+        self.lanes.use(config(0), no_beat).take()
+        before = torch.get_rng_state().tolist()
+        self.lanes.use(config(2), no_beat)
+        self.assertEqual(torch.get_rng_state().tolist(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of a session: what the loop is given, and what autotune is answered. Time is made up."""
+
+import sys
+import unittest
+from unittest import mock
+
+from stub import MODULES, data, torch
+
+from feedrate import session as sessions
+from feedrate.session import Session
+
+LOAD_S, STEP_S = 0.125, 0.25  # of a batch; sums of these are exact
+
+
+class Clock:
+    now_s = 0.0
+
+
+class Numbers(data.Dataset):
+    """A batch of four takes LOAD_S."""
+
+    def __init__(self, samples=400, broken=()):
+        self.samples = samples
+        self.broken = broken
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, i):
+        if i in self.broken:
+            raise KeyError("no row %d" % i)
+        Clock.now_s += LOAD_S / 4
+        return torch.ones(2) * i
+
+
+class Channel:
+    """Autotune's side: questions that were written down, and answers."""
+
+    def __init__(self, questions):
+        self.questions = list(questions)
+        self.sent = []
+        self.beats = 0
+
+    def receive(self):
+        return self.questions.pop(0) if self.questions else None
+
+    def send(self, message):
+        self.sent.append(message)
+
+    def beat(self):
+        self.beats += 1
+
+
+class Over(BaseException):
+    """Stands for the end of the process."""
+
+
+CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "precision": "fp32",
+          "batch": 4, "accumulate": 1, "persistent": False}
+
+
+def question(part, config=(), **more):
+    return {"ask": "run", "part": part, "variant": "as_is", "config": dict(CONFIG, **dict(config)),
+            "seconds": 1.0, "max_seconds": 8.0, "min_batches": 3, "max_batches": 1000, **more}
+
+
+class Asking(unittest.TestCase):
+    def setUp(self):
+        for patch in (mock.patch.dict(sys.modules, MODULES),
+                      mock.patch.object(Session, "_now", staticmethod(lambda: Clock.now_s)),
+                      mock.patch.object(Session, "_end", self.end)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        Clock.now_s = 0.0
+        self.steps = []
+
+    @staticmethod
+    def end(session):
+        session._lanes.close()
+        raise Over
+
+    def session(self, questions, loader=None, site=None):
+        self.loader = data.DataLoader(Numbers(), batch_size=4) if loader is None else loader
+        self.channel = Channel(questions)
+        return Session(self.channel, self.loader, torch.ones(4, 2), site)
+
+    def answers(self, *questions, loader=None, step=None, epochs=()):
+        """Runs the script's loop until autotune has no question left; it begins anew at the steps
+        `epochs`, each time after ten seconds."""
+        batches = self.session(questions, loader)
+        try:
+            while True:
+                for batch in batches:
+                    Clock.now_s += STEP_S
+                    self.steps.append(batch)
+                    if step:
+                        step(batch)
+                    if len(self.steps) in epochs:
+                        break
+                Clock.now_s += 10
+                batches = batches.new_epoch()
+        except Over:
+            return self.channel.sent
+
+    def round(self, *args, **kwargs):
+        return self.answers(*args, **kwargs)[-1]["round"]
+
+    def firsts(self):
+        """The first number of each batch that the script's loop was given."""
+        return [batch.tolist()[0] for batch in self.steps]
+
+
+class Rounds(Asking):
+    def test_coupled_is_the_wait_for_a_batch_and_the_step_on_it(self):
+        one = self.round(question("coupled"))
+        # 1 s is reached by the third batch of 3/8 s each.
+        self.assertEqual((one["batches"], one["samples"]), (3, 12))
+        self.assertEqual((one["wait_s"], one["step_s"]), (3 * LOAD_S, 3 * STEP_S))
+        self.assertEqual(one["duration_s"], 1.125)
+        self.assertEqual((one["first_batch_s"], one["outside_s"]), (LOAD_S, 0))
+        self.assertEqual(one["variability"], 0)
+
+    def test_coupled_gives_each_batch_once_in_the_order_of_the_script(self):
+        self.answers(question("coupled"), question("coupled"))
+        self.assertEqual(self.firsts(), [4 * i for i in range(8)])
+
+    def test_a_batch_that_is_owed_to_the_script_comes_first(self):
+        # Would catch a batch that is lost where each has an iterator of its own.
+        session = self.session([question("loader")])
+        owed = torch.ones(4, 2)
+        session.keep(None, owed)
+        self.assertIs(next(session), owed)
+        with self.assertRaises(Over):
+            next(session)
+
+    def test_a_round_goes_on_from_pass_to_pass(self):
+        # Would catch a round that ends with the dataset: 8 samples are two batches.
+        one = self.round(question("coupled"), loader=data.DataLoader(Numbers(8), batch_size=4))
+        self.assertEqual(one["batches"], 3)
+        self.assertEqual(self.firsts(), [0, 4, 0, 4])
+
+    def test_exactly_so_many_steps_where_that_is_asked(self):
+        # Would catch processes that wait for each other, and do not step alike.
+        self.assertEqual(self.round(question("coupled", exactly=7))["batches"], 7)
+
+    def test_drained_gives_the_script_nothing(self):
+        one = self.round(question("loader"))
+        self.assertEqual(self.steps, [])
+        self.assertEqual((one["batches"], one["wait_s"], one["step_s"]), (8, 8 * LOAD_S, 0))
+
+    def test_replayed_waits_for_nothing(self):
+        one = self.round(question("device"))
+        self.assertEqual((one["batches"], one["samples"]), (4, 16))
+        self.assertEqual((one["wait_s"], one["step_s"], one["ring_at_start"]), (0, 1.0, 0))
+
+    def test_replayed_gives_three_batches_in_turn(self):
+        self.answers(question("device"))
+        firsts = self.firsts()
+        self.assertEqual(set(firsts), {0, 4, 8})
+        self.assertEqual(firsts, [firsts[i % 3] for i in range(len(firsts))])
+
+    def test_replayed_restores_what_a_step_overwrote(self):
+        self.answers(question("device"), step=lambda batch: batch.mul_(2))
+        self.assertEqual({batch.tolist()[2] for batch in self.steps[:1]}, {2})
+        for batch in self.steps:  # given as they were, doubled once since
+            self.assertIn(batch.tolist()[0], (0, 8, 16))
+
+    def test_a_kind_of_step_that_was_seen_before_is_warm(self):
+        # Would catch the first bf16 steps, or those of more threads, counted as slow.
+        self.answers(question("device"))
+        cold = len(self.steps)
+        self.steps = []
+        self.answers(question("device"), question("device"))
+        self.assertEqual(len(self.steps), cold + 1 + 4)
+
+    def test_another_batch_is_counted_by_its_own_samples(self):
+        one = self.round(question("coupled", {"batch": 8}))
+        self.assertEqual(one["samples"], 8 * one["batches"])
+        self.assertEqual({len(batch) for batch in self.steps}, {8})
+
+    def test_the_channel_lives_while_batches_go_through(self):
+        self.answers(question("loader"), question("coupled"))
+        self.assertGreaterEqual(self.channel.beats, 9 + 4)
+
+
+class Epochs(Asking):
+    def test_what_the_script_does_between_two_is_no_step(self):
+        # Would catch a validation of ten seconds counted as one slow step.
+        one = self.round(question("coupled"), epochs=(2, 4))
+        self.assertEqual((one["batches"], one["step_s"]), (3, 3 * STEP_S))
+        self.assertEqual(one["outside_s"], 2 * (STEP_S + 10))
+
+    def test_are_left_out_of_replayed_rounds_too(self):
+        one = self.round(question("device"), epochs=(5, 8))
+        self.assertEqual(one["step_s"], one["batches"] * STEP_S)
+
+    def test_may_be_one_batch_long(self):
+        # Would catch a round without an end: some loops have next(iter(loader)) for each step.
+        session = self.session([question("coupled"), question("device")])
+        with self.assertRaises(Over):
+            for _ in range(200):
+                next(session.new_epoch())
+                Clock.now_s += STEP_S
+        coupled, device = (answer["round"] for answer in self.channel.sent)
+        self.assertEqual((coupled["batches"], coupled["step_s"]), (3, 3 * STEP_S))
+        self.assertEqual((device["batches"], device["outside_s"]), (4, 0))
+
+    def test_have_the_length_of_the_loader(self):
+        self.assertEqual(len(self.session([])), 100)
+
+
+class Failures(Asking):
+    def test_of_the_dataset_are_told_in_a_sentence(self):
+        broken = data.DataLoader(Numbers(broken=[13]), batch_size=4)
+        failed, good = self.answers(question("coupled"), question("coupled"), loader=broken)
+        self.assertEqual(failed["failed"]["sentence"],
+                         "The script's loader failed: KeyError: 'no row 13'.")
+        self.assertEqual(failed["failed"]["fault"], "trials")
+        self.assertIn("round", good)
+
+    def test_end_the_lane_that_failed(self):
+        session = self.session([question("coupled")],
+                               data.DataLoader(Numbers(broken=[0]), batch_size=4))
+        with self.assertRaises(Over):
+            next(session)
+        self.assertEqual(session._lanes._lanes, {})
+
+    def test_are_what_cannot_be_asked(self):
+        for asked in (question("copy"), question("coupled", variant="free_samples"),
+                      {"ask": "weather"}):
+            self.assertIn("failed", self.answers(asked)[-1], asked)
+
+    def test_are_precisions_that_are_none(self):
+        failed = self.answers(question("coupled", {"precision": "tf32"}))[-1]["failed"]
+        self.assertIn("precision tf32 can't be tried in a script", failed["sentence"])
+
+    def test_leave_the_threads_of_the_step_as_they_were(self):
+        broken = data.DataLoader(Numbers(broken=[0]), batch_size=4)
+        self.answers(question("coupled", {"step_threads": 7}), loader=broken)
+        self.assertEqual(torch.get_num_threads(), 2)
+
+    def test_of_a_channel_end_the_script(self):
+        # Would catch a traceback of ours in the output of the user's script.
+        session = self.session([question("loader")])
+        session._channel.send = mock.Mock(side_effect=BrokenPipeError)
+        with self.assertRaises(Over):
+            next(session)
+
+
+class Answers(Asking):
+    def test_threads_and_precision_hold_for_the_step(self):
+        seen = set()
+        with mock.patch.object(torch, "autocast", wraps=torch.autocast) as autocast:
+            self.answers(question("coupled", {"step_threads": 5, "precision": "bf16"}),
+                         step=lambda _: seen.add(torch.get_num_threads()))
+        autocast.assert_called_once_with("cpu", dtype=torch.bfloat16)
+        self.assertEqual((seen, torch.get_num_threads()), ({5}, 2))
+
+    def test_memory_is_that_of_the_batches_ahead_and_of_one_in_use(self):
+        batch_bytes = 4 * 2 * 4
+        for config, batches in (({}, 1), ({"workers": 3, "prefetch": 2}, 7), ({"batch": 8}, 2)):
+            asked = {"ask": "memory_bytes", "config": dict(CONFIG, **config)}
+            self.assertEqual(self.answers(asked), [{"bytes": batches * batch_bytes}])
+
+    def test_an_epoch_begins_with_a_batch(self):
+        answer = self.answers({"ask": "epoch_boundary_s", "config": CONFIG})[-1]
+        self.assertEqual(answer, {"seconds": LOAD_S, "persistent_s": LOAD_S})
+
+    def test_a_change_without_a_line_in_the_source_is_named(self):
+        changes = {"num_workers": 4, "pin_memory": True}
+        answer = self.answers({"ask": "change", "changes": changes})[-1]
+        self.assertEqual(answer, {"diff": "num_workers=4, pin_memory=True"})
+
+    def test_the_greeting_says_what_there_is(self):
+        session = self.session([], data.DataLoader(Numbers(), batch_size=4, num_workers=3))
+        session.greet({"loader": {"index": 1}})
+        greeting = self.channel.sent[-1]
+        config = {key: value for key, value in CONFIG.items() if key != "persistent"}
+        self.assertEqual(greeting["config"], dict(config, workers=3, prefetch=2))
+        expected = {"hello": "loader", "dataset": "Numbers", "samples": 400, "batches": 100,
+                    "sample_bytes": 8, "persistent": False, "batch_fixed": None, "device": "cpu",
+                    "gpu": None, "rank": 0, "world": 1, "loader": {"index": 1}}
+        self.assertEqual({key: greeting[key] for key in expected}, expected)
+
+    def test_a_batch_that_cannot_be_changed_is_said_with_its_reason(self):
+        class Whole(data.IterableDataset):
+            def __iter__(self):
+                return iter([torch.ones(4, 2)])
+
+        own = data.DataLoader(Numbers(), batch_sampler=[[0, 1]])
+        whole = data.DataLoader(Whole(), batch_size=None)
+        for loader, why in ((own, "the script has its own batch sampler"),
+                            (whole, "the dataset makes the batches itself")):
+            self.assertEqual(self.session([], loader)._why_batch_is_fixed(), why)
+            self.assertEqual(self.session([], loader).config()["batch"], 4)
+
+    def test_lengths_that_are_not_known_are_0(self):
+        class Raises:
+            def __len__(self):
+                raise NotImplementedError
+
+        things = ([1, 2], iter([]), Raises())
+        self.assertEqual([sessions.length_of(one) for one in things], [2, 0, 0])
+
+
+if __name__ == "__main__":
+    unittest.main()

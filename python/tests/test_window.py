@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the window: when a round may end, and what it says then. The times are made up."""
+
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from feedrate.window import Wanted, Window  # noqa: E402
+
+
+def wanted(**changes):
+    question = {"seconds": 1.0, "max_seconds": 4.0, "min_batches": 3, "max_batches": 1000}
+    return Wanted(dict(question, **changes))
+
+
+def filled(window, batches, wait_s=0.0625, step_s=0.0625, ready=lambda: 0):
+    """Adds batches until the round is over; how many it took."""
+    for _ in range(batches):
+        window.add(4, wait_s, step_s)
+        if window.is_over(ready):
+            break
+    return window.batches
+
+
+class Ends(unittest.TestCase):
+    def test_after_the_time_that_was_asked_for(self):
+        self.assertEqual(filled(Window(wanted(), 1, 0), 100), 8)  # of 1/8 s each
+
+    def test_not_before_the_fewest_batches(self):
+        self.assertEqual(filled(Window(wanted(), 1, 0), 100, step_s=10.0), 3)
+
+    def test_after_the_most_batches_whatever_else_is_missing(self):
+        window = Window(wanted(max_batches=5, min_batches=9), 4, 0)
+        self.assertEqual(filled(window, 100, step_s=0.0), 5)
+
+    def test_after_a_whole_number_of_turns_of_the_workers(self):
+        # Would catch a rate that is too high, as the batches of one turn come bunched.
+        self.assertEqual(filled(Window(wanted(), 3, 0), 100), 9)
+        self.assertEqual(filled(Window(wanted(), 5, 0), 100), 10)
+
+    def test_after_a_turn_of_one_where_there_is_no_worker(self):
+        self.assertEqual(filled(Window(wanted(), 0, 0), 100), 8)
+
+    def test_not_while_the_ring_fills(self):
+        # Would catch a loader that is taken for slow because it fills its ring meanwhile, and one
+        # that is taken for fast because it lives on it: 1 of 20 batches is the most.
+        for level in (1, -1):
+            ready = iter([5 + level] * 12 + [5] * 100)
+            window = Window(wanted(), 1, 5)
+            self.assertEqual(filled(window, 100, ready=lambda: next(ready)), 20)
+        falls = Window(wanted(), 1, 5)
+        self.assertEqual(filled(falls, 100, ready=lambda: 5 - (falls.batches < 13)), 13)
+
+    def test_after_the_longest_time_even_while_the_ring_fills(self):
+        window = Window(wanted(), 7, 0)
+        self.assertEqual(filled(window, 1000, ready=lambda: 99), 32)
+
+    def test_after_exactly_so_many_batches_where_that_is_asked(self):
+        # Would catch processes that wait for each other for ever, as time has a say in one of them.
+        for step_s in (0.0, 100.0):
+            window = Window(wanted(exactly=6, max_batches=4), 4, 0)
+            self.assertEqual(filled(window, 100, step_s=step_s, ready=lambda: 99), 6)
+
+
+class Sums(unittest.TestCase):
+    def test_hold_waits_and_steps_apart(self):
+        window = Window(wanted(), 1, 2)
+        window.add(4, 0.5, 0.25)
+        window.add(2, 0.25, 0.25)
+        self.assertEqual((window.batches, window.samples), (2, 6))
+        self.assertEqual((window.wait_s, window.step_s, window.duration_s), (0.75, 0.5, 1.25))
+        self.assertEqual(window.ring_at_start, 2)
+
+    def test_leave_out_what_the_script_did_between_two_epochs(self):
+        window = Window(wanted(), 1, 0)
+        window.leave_out(30.0)
+        window.leave_out(12.0)
+        self.assertEqual((window.outside_s, window.duration_s, window.batches), (42.0, 0.0, 0))
+        self.assertFalse(window.is_over(lambda: 0))
+
+    def test_vary_as_the_times_of_the_batches_do(self):
+        # 1, 2, 3: mean 2, variance 1, squared coefficient of variation 1/4.
+        window = Window(wanted(), 1, 0)
+        for wait_s, step_s in ((0.5, 0.5), (1.0, 1.0), (0.0, 3.0)):
+            window.add(1, wait_s, step_s)
+        self.assertAlmostEqual(window.variability(), 0.25)
+
+    def test_do_not_vary_where_there_is_nothing_to_compare(self):
+        window = Window(wanted(), 1, 0)
+        self.assertEqual(window.variability(), 0.0)
+        window.add(1, 1.0, 1.0)
+        self.assertEqual(window.variability(), 0.0)
+        window = Window(wanted(), 1, 0)
+        filled(window, 3, 0.0, 0.0)
+        self.assertEqual(window.variability(), 0.0)
+
+
+if __name__ == "__main__":
+    unittest.main()

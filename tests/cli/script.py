@@ -1,0 +1,621 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tuning a script and other commands as users meet it: real processes, real files. Prints TAP.
+
+usage: script.py AUTOTUNE SCHEMA
+The scripts run on the PyTorch of the interpreter in FEEDRATE_TORCH_PYTHON, or of this one; where it
+has none, on a stub of it.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+
+from tap import AUTOTUNE, main, refused, run, test, validate
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPTS = HERE / "scripts"
+HOOK = HERE.parents[1] / "python"
+PYTHON = os.environ.get("FEEDRATE_TORCH_PYTHON") or sys.executable
+HAS_TORCH = subprocess.run([PYTHON, "-c", "import torch"], capture_output=True, check=False).returncode == 0
+STUB = [] if HAS_TORCH else [str(HERE.parent / "stub")]
+MARK = "FEEDRATE_TEST_MARK"  # a variable by which the processes of one run are found
+NO_ENVIRONMENT = ("PYTHONPATH", "WANDB_MODE", "PYTHONSTARTUP")
+QUIET = ["--no-card", "--output", "r.json"]
+
+for name in NO_ENVIRONMENT:
+    os.environ.pop(name, None)
+os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+
+
+def environment(*folders, **more):
+    """What scripts need to find PyTorch, and folders of a test."""
+    path = ":".join([*map(str, folders), *STUB])
+    return {**({"PYTHONPATH": path} if path else {}), **more}
+
+
+def command(script, *words):
+    return [PYTHON, str(SCRIPTS / script), *words]
+
+
+def report_of(tmp):
+    report = json.loads((tmp / "r.json").read_text())
+    validate(report)
+    return report
+
+
+def tuned(tmp, *words, options=(), budget="2s", code=0, env=None):
+    """Tunes a script; returns (its report, stdout, stderr)."""
+    found, out, err = run(*QUIET, "--no-confirm", "--budget", budget, *options, "--", *command(*words),
+                          cwd=tmp, env=env or environment())
+    assert found == code, f"exit {found}: {err}"
+    return report_of(tmp), out, err
+
+
+# Workers that load beside the step win by far: samples take 1 ms, a step of 16 of them 2 ms.
+TWO = ["--workers", "0,2", "--prefetch", "2"]
+
+
+def trial_of(report, workers):
+    """The trial with so many workers."""
+    found = [trial for trial in report["trials"] if trial["config"]["workers"] == workers]
+    assert found, f"nothing with {workers} workers: {[trial['config'] for trial in report['trials']]}"
+    return found[0]
+
+
+def gains_by_workers(report):
+    """Asserts what holds of every script that waits for its samples: workers make it faster."""
+    alone, beside = trial_of(report, 0), trial_of(report, 2)
+    assert alone["status"] == beside["status"] == "measured", (alone["reason"], beside["reason"])
+    assert rate_of(beside) > 1.3 * rate_of(alone), (rate_of(beside), rate_of(alone))
+
+
+def rate_of(trial):
+    return trial["samples_per_s"]["estimate"]
+
+
+def only(values):
+    """The one value that all have."""
+    assert len(set(values)) == 1, values
+    return values[0]
+
+
+def processes_with(mark):
+    """The processes of one run that are alive, by their environment."""
+    wanted, found = f"{MARK}={mark}".encode(), []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+            if state not in "ZX" and wanted in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+        except (OSError, IndexError):
+            continue
+    return found
+
+
+def wait_until_gone(mark, seconds):
+    end = time.monotonic() + seconds
+    while left := processes_with(mark):
+        assert time.monotonic() < end, f"after {seconds} s there are still the processes {left}"
+        time.sleep(0.05)
+
+
+def started(tmp, *words, options=()):
+    """Autotune on a script, when its first trial has begun; and the mark of its processes."""
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen(
+        [AUTOTUNE, *QUIET, "--no-confirm", "--budget", "60s", *options, "--", *command(*words)], cwd=tmp,
+        env={**os.environ, **environment(), MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True)
+    for line in process.stderr:
+        if "trial" in line:
+            break
+    assert len(processes_with(mark)) > 1, "the script does not run"
+    return process, mark
+
+
+# What is found in a script.
+
+@test
+def a_script_is_tuned_and_the_change_is_shown_at_its_own_line(tmp):
+    # Bug: a diff that names another line, or that is no valid Python once it is applied.
+    shutil.copy(SCRIPTS / "train.py", tmp)
+    _, _, err = ran = run(*QUIET, "--no-confirm", "--budget", "3s", *TWO, "--", PYTHON, "train.py", cwd=tmp,
+                          env=environment(SCRIPTS))
+    assert ran[0] == 0, err
+    report = report_of(tmp)
+    gains_by_workers(report)
+    script = report["workload"]["script"]
+    assert (script["loader"]["name"], script["loader"]["why"]) == ("train_loader", "its loop trains"), script
+    source = (tmp / "train.py").read_text().splitlines()
+    assert "DataLoader(Rows" in source[script["loader"]["line"] - 1], script["loader"]
+    assert os.path.samefile(script["loader"]["file"], tmp / "train.py"), script["loader"]
+    assert script["config"]["batch"] == 16 and script["batches"] == 256, script
+    apply_diff(tmp, report["settings"][0]["text"])
+    assert report["recommendation"]["config"]["workers"] == 2, report["recommendation"]
+    assert "num_workers=2" in (tmp / "train.py").read_text(), (tmp / "train.py").read_text()
+    subprocess.run([PYTHON, "-m", "py_compile", "train.py"], cwd=tmp, check=True, capture_output=True)
+
+
+def apply_diff(tmp, text):
+    """Does by hand what the diff says."""
+    first, *lines = text.splitlines()
+    file, line = re.fullmatch(r"--- (.*):(\d+)", first).groups()
+    source = (tmp / file).read_text().split("\n")
+    before = [one[1:] for one in lines if one[0] in " -"]
+    after = [one[1:] for one in lines if one[0] in " +"]
+    at = int(line) - 1
+    assert source[at:at + len(before)] == before, (source[at:at + len(before)], before)
+    source[at:at + len(before)] = after
+    (tmp / file).write_text("\n".join(source))
+
+
+@test
+def the_recommendation_is_confirmed_in_fresh_processes(tmp):
+    # Bug: a speedup that only exists within the launch that was tuned in.
+    code, _, err = run(*QUIET, "--budget", "2s", *TWO, "--", *command("train.py"), cwd=tmp,
+                       env=environment())
+    assert code == 0, err
+    report = report_of(tmp)
+    confirmation = report["confirmation"]
+    assert confirmation and confirmation["failure"] is None, confirmation
+    assert confirmation["speedup"]["estimate"] > 1.3 and confirmation["pairs"] >= 1, confirmation
+    assert "Confirming" in err, err
+
+
+@test
+def epochs_shorter_than_a_window_are_gone_through_one_after_the_other(tmp):
+    # Bug: a round that ends with the epoch, or that counts the start of an epoch as a step. An epoch has 2
+    # batches.
+    report, _, _ = tuned(tmp, "train.py", "32", options=TWO)
+    gains_by_workers(report)
+    batches = [one["batches"] for trial in report["trials"] for one in trial["rounds"]]
+    assert max(batches) > 2, batches
+
+
+@test
+def a_script_that_comes_to_its_end_is_launched_again(tmp):
+    # Bug: max_steps that ends the tuning, or that fails a config.
+    report, _, _ = tuned(tmp, "loops.py", "ends_early", options=TWO, budget="3s")
+    assert all(trial["status"] != "failed" for trial in report["trials"]), report["trials"]
+    assert trial_of(report, 0)["rounds"], report["trials"]
+
+
+@test
+def a_loop_that_is_left_by_its_script_goes_on(tmp):
+    # Bug: a session that is bound to one iterator, and hangs when the script makes the next.
+    report, _, _ = tuned(tmp, "loops.py", "breaks_out", options=["--workers", "0,2", "--prefetch", "2"])
+    assert report["workload"]["script"]["config"]["workers"] == 1
+    rounds = [one for trial in report["trials"] for one in trial["rounds"]]
+    assert rounds and max(one["batches"] for one in rounds) > 7, rounds
+
+
+@test
+def a_loop_that_makes_an_iterator_for_each_batch_is_tuned(tmp):
+    # Bug: a round without an end, as each step is taken for the end of an epoch.
+    gains_by_workers(tuned(tmp, "loops.py", "draws_from_new_iterators", options=TWO)[0])
+
+
+@test
+def a_loader_that_is_built_late_is_found(tmp):
+    # Bug: the loader that evaluates taken for the training loader, as the first that was there.
+    report, _, _ = tuned(tmp, "loops.py", "built_late", options=TWO)
+    loader = report["workload"]["script"]["loader"]
+    assert (loader["name"], loader["index"]) == ("late_loader", 2), loader
+    assert report["workload"]["script"]["others"], report["workload"]["script"]
+
+
+@test
+def the_loader_whose_loop_trains_is_chosen_and_said(tmp):
+    # Bug: the first or the busiest loader chosen, although its batches are only evaluated.
+    report, out, err = tuned(tmp, "loops.py", "validates_first", options=TWO)
+    script = report["workload"]["script"]
+    assert (script["loader"]["name"], script["loader"]["why"]) == ("train_loader", "its loop trains"), script
+    assert [other["name"] for other in script["others"]] == ["val_loader"], script
+    assert "train_loader" in err, err
+
+
+@test
+def one_of_two_training_loaders_is_chosen_by_number_or_name(tmp):
+    # Bug: --loader that is read and forgotten, or an unknown one that falls back to another.
+    for wanted in ("2", "unlabelled"):
+        report, _, _ = tuned(tmp, "loops.py", "two_loaders", options=["--loader", wanted, *TWO])
+        loader = report["workload"]["script"]["loader"]
+        assert (loader["index"], loader["name"], loader["why"]) == (2, "unlabelled", "asked for"), loader
+        assert report["workload"]["script"]["config"]["batch"] == 8
+        (tmp / "r.jsonl").unlink(missing_ok=True)
+
+
+@test
+def an_unknown_loader_is_exit_2_and_those_there_are_are_named(tmp):
+    # Bug: minutes of waiting for a loader that was misspelt.
+    refused(2, r"no DataLoader 'train'.*it has: 1", *QUIET, "--loader", "train", "--",
+            *command("loops.py", "predicts"), cwd=tmp, env=environment())
+
+
+@test
+def a_script_that_only_predicts_is_tuned_as_well(tmp):
+    # Bug: no training, nothing said.
+    report, _, err = tuned(tmp, "loops.py", "predicts", options=TWO)
+    assert "No loop of the script trains" in err, err
+    assert report["workload"]["script"]["loader"]["why"], report["workload"]["script"]
+    assert trial_of(report, 0)["rounds"]
+
+
+# Loaders of all kinds.
+
+@test
+def a_sampler_of_the_users_own_has_one_reader(tmp):
+    # Bug: each config reads a sampler of its own: one that keeps a state tells the same sample twice.
+    gains_by_workers(tuned(tmp, "loaders.py", "sampler", options=TWO)[0])
+
+
+@test
+def a_batch_sampler_of_the_users_own_is_kept(tmp):
+    # Bug: another batch size tried in place of the script's own batches.
+    report, _, _ = tuned(tmp, "loaders.py", "batch_sampler", options=[*TWO, "--allow", "safe,training"])
+    gains_by_workers(report)
+    assert report["workload"]["script"]["batch_fixed"] == "the script has its own batch sampler"
+    assert only([trial["config"]["batch"] for trial in report["trials"]]) == 16
+
+
+@test
+def a_collate_function_of_the_users_own_is_kept(tmp):
+    # Bug: batches of another type than the loop expects.
+    gains_by_workers(tuned(tmp, "loaders.py", "collate", options=TWO)[0])
+
+
+@test
+def worker_init_fn_persistent_workers_and_timeout_are_kept_where_there_are_workers(tmp):
+    # Bug: "persistent_workers option needs num_workers > 0", or workers that were not initialized.
+    report, _, _ = tuned(tmp, "loaders.py", "workers", options=TWO)
+    assert report["workload"]["script"]["persistent"] is True
+    assert all(trial["status"] != "failed" for trial in report["trials"]), report["trials"]
+    assert trial_of(report, 2)["status"] == "measured", trial_of(report, 2)
+
+
+@test
+def an_iterable_dataset_is_tuned(tmp):
+    # Bug: indices drawn for a dataset that takes none.
+    report, _, _ = tuned(tmp, "loaders.py", "iterable", options=TWO)
+    gains_by_workers(report)
+    assert report["workload"]["samples"] == 0, "its length is not known"
+
+
+@test
+def a_generator_is_kept(tmp):
+    # Bug: a shuffle that draws from another generator than the script's own.
+    gains_by_workers(tuned(tmp, "loaders.py", "generator", options=TWO)[0])
+
+
+@test
+def nested_batches_are_counted_by_their_samples(tmp):
+    # Bug: a dict of three entries counted as three samples.
+    report, _, _ = tuned(tmp, "loaders.py", "nested", options=TWO)
+    gains_by_workers(report)
+    for trial in report["trials"]:
+        for one in trial["rounds"]:
+            assert one["samples"] == 16 * one["batches"], one
+
+
+@test
+def a_dataset_that_cannot_be_pickled_costs_the_configs_with_workers(tmp):
+    # Bug: a traceback in the place of a reason, or a run that ends with it.
+    report, _, _ = tuned(tmp, "loaders.py", "unpicklable", options=TWO)
+    beside = trial_of(report, 2)
+    assert beside["status"] == "failed", beside
+    assert beside["reason"].startswith("Workers can't be started, since the dataset can't be pickled"), beside
+    assert report["recommendation"]["config"]["workers"] == 0, report["recommendation"]
+    assert trial_of(report, 0)["rounds"]
+
+
+@test
+def a_dataset_with_a_state_is_not_shared_between_processes(tmp):
+    # Bug: a file that was opened in the script and is read by its workers.
+    report, _, _ = tuned(tmp, "loaders.py", "state", options=TWO)
+    assert trial_of(report, 0)["rounds"], report["trials"]
+
+
+@test
+def workers_that_die_cost_their_configs_alone(tmp):
+    # Bug: one killed worker that hangs or ends the run.
+    report, _, _ = tuned(tmp, "loaders.py", "mortal", options=TWO, budget="5s")
+    beside = trial_of(report, 2)
+    assert beside["status"] == "failed", beside
+    assert re.search("worker.* died", beside["reason"]), beside["reason"]
+    assert trial_of(report, 0)["status"] == "measured" and trial_of(report, 0)["rounds"]
+    assert report["recommendation"]["config"]["workers"] == 0
+
+
+@test
+def spawned_workers_are_no_scripts_of_their_own(tmp):
+    # Bug: a hook that attaches in each worker that Python starts anew.
+    report, _, _ = tuned(tmp, "loaders.py", "spawn", options=TWO, budget="3s")
+    assert all(trial["status"] != "failed" for trial in report["trials"]), report["trials"]
+    assert trial_of(report, 0)["rounds"], report["trials"]
+
+
+@test
+def a_step_that_writes_into_its_batch_sees_each_batch_as_it_was(tmp):
+    # Bug: replayed batches that still hold what the step of the last time wrote.
+    report, _, _ = tuned(tmp, "loops.py", "writes_into_its_batches", options=TWO)
+    gains_by_workers(report)
+
+
+# Scripts that fail.
+
+@test
+def a_script_that_crashes_before_it_trains_is_exit_6_with_its_last_line(tmp):
+    # Bug: "nothing to tune", while the reason stands in the output of the script.
+    refused(6, r"no such data set: /data/x", *QUIET, "--", *command("loops.py", "crashes"), cwd=tmp,
+            env=environment())
+
+
+@test
+def a_script_without_a_loader_is_exit_2_and_three_ways_are_named(tmp):
+    # Bug: no word of what else there is.
+    refused(2, r"without a training loop.*three ways.*feedrate\.watch.*--rate", *QUIET, "--",
+            *command("loops.py", "says_nothing"), cwd=tmp, env=environment())
+
+
+@test
+def a_script_that_asks_for_input_is_told_of(tmp):
+    # Bug: a run that waits for an answer that nobody can give.
+    refused(6, r"asks for input", *QUIET, "--", *command("loops.py", "asks"), cwd=tmp, env=environment())
+
+
+@test
+def a_script_that_hangs_in_a_step_is_ended_even_against_sigterm(tmp):
+    # Bug: a run that hangs with the script.
+    mark, begin = uuid.uuid4().hex, time.monotonic()
+    code, out, err = run(*QUIET, "--no-confirm", "--budget", "2s", "--trial-timeout", "2s", "--",
+                         *command("loops.py", "hangs"), cwd=tmp, env=environment(**{MARK: mark}))
+    assert "no batch within 2.00 s" in out + err, (code, out, err)
+    assert code == 6, (code, err)
+    wait_until_gone(mark, 5)
+    assert time.monotonic() - begin < 60, "the hang was waited for"
+
+
+@test
+def a_script_that_ignores_sigterm_is_ended_all_the_same(tmp):
+    # Bug: a script that goes on training beside the next run.
+    mark = uuid.uuid4().hex
+    tuned(tmp, "loops.py", "ignores_sigterm", options=TWO, env=environment(**{MARK: mark}))
+    wait_until_gone(mark, 5)
+
+
+@test
+def a_script_that_crashes_while_it_trains_says_why(tmp):
+    # Bug: a launch without end of a script that always fails.
+    code, out, err = run(*QUIET, "--no-confirm", "--budget", "2s", "--",
+                         *command("loops.py", "crashes_while_it_trains"), cwd=tmp, env=environment())
+    assert code == 6 and "loss is nan" in err, (code, out, err)
+
+
+# The command line.
+
+@test
+def commands_that_cannot_be_run_are_exit_2_with_one_sentence(tmp):
+    # Bug: exit 127 of a shell, or a stack trace.
+    (tmp / "train.py").write_text("print()\n")
+    script = ["--", *command("train.py")]
+    usage = [
+        (r"no command behind --", ["--"]),
+        (r"'no-such-command' is not in the PATH", ["--", "no-such-command"]),
+        (r"'\./missing' is not there", ["--", "./missing"]),
+        (r"'\./train\.py' is not executable: write python \./train\.py", ["--", "./train.py"]),
+        (r"'train\.py' is no command in the PATH, but a file: write python train\.py", ["--", "train.py"]),
+        (r"'missing', in which the command is to run, can't be opened", ["--workdir", "missing", *script]),
+        (r"'train\.py', in which the command is to run, is no folder", ["--workdir", "train.py", *script]),
+        (r"can't be written to 'missing/x\.json'", ["--output", "missing/x.json", *script]),
+        (r"--data goes with the built-in workloads", ["--data", ".", *script]),
+        (r"--workload goes with the built-in workloads", ["--workload", "tabular", *script]),
+        (r"--device goes with the built-in workloads", ["--device", "emulated:1ms@4", *script]),
+        (r"--in-process goes with", ["--in-process", *script]),
+        (r"--what-if of a script takes bf16 or fp16", ["--what-if", "fp8", *script]),
+        (r"--what-if of a script takes bf16 or fp16", ["--what-if", *script]),
+        (r"--search model needs the parts", ["--search", "model", "--set", "batch='--b {}'", *script]),
+        (r"--loader goes with a script", ["--loader", "1", "--set", "batch='--b {}'", *script]),
+        (r"--what-if goes with a script", ["--what-if", "bf16", "--rate", "regex:([0-9]+)", *script]),
+        (r"--objective utilization or throughput", ["--objective", "mfu", *script]),
+        (r"--budget 500ms is too short", ["--budget", "500ms", *script]),
+        (r"--budget 2s is too short", ["--budget", "2s", "--set", "batch='--b {}'", *script]),
+        (r"--trial-timeout must be more than 0", ["--trial-timeout", "0", *script]),
+        (r"--set goes with a command of yours", ["--set", "batch='--b {}'"]),
+        (r"--loader goes with a command of yours", ["--loader", "1"]),
+    ]
+    for sentence, arguments in usage:
+        refused(2, sentence, "--no-card", *arguments, cwd=tmp, env=environment())
+    assert sorted(path.name for path in tmp.iterdir()) == ["train.py"], list(tmp.iterdir())
+
+
+@test
+def a_script_runs_in_the_folder_that_is_asked_for(tmp):
+    # Bug: a script that does not find its data, or a report that lands beside them.
+    (tmp / "project").mkdir()
+    code, _, err = run(*QUIET, "--no-confirm", "--budget", "1s", "--workdir", "project", "--workers", "0",
+                       "--", *command("loops.py", "leaves_files"), cwd=tmp, env=environment())
+    assert code == 0, err
+    assert (tmp / "project/checkpoints/last.txt").exists() and (tmp / "r.json").exists(), list(tmp.iterdir())
+    assert not (tmp / "checkpoints").exists()
+    touched = report_of(tmp)["touched_files"]
+    assert touched == ["checkpoints/last.txt", "found.txt"], touched
+
+
+@test
+def a_script_finds_the_environment_of_its_user_and_what_it_wrote_is_listed(tmp):
+    # Bug: a tracker that records trials, a sitecustomize or a PYTHONPATH that is lost.
+    (tmp / "mine").mkdir()
+    (tmp / "mine/sitecustomize.py").write_text("import os\nos.environ['SITE_RAN'] = 'yes'\n")
+    found = {}
+    for word in ((), ("--keep-trackers",)):
+        report, out, _ = tuned(tmp, "loops.py", "leaves_files", options=["--workers", "0", *word],
+                               env=environment(tmp / "mine"))
+        found[word] = dict(line.split(" ", 1) for line in (tmp / "found.txt").read_text().splitlines())
+        assert {"checkpoints/last.txt", "found.txt"} <= set(report["touched_files"]), report["touched_files"]
+        assert "last.txt" in out, out
+        (tmp / "r.jsonl").unlink(missing_ok=True)
+    usual, kept = found.values()
+    assert usual["WANDB_MODE"] == "disabled" and kept["WANDB_MODE"] == "None", found
+    assert usual["SITE_RAN"] == "yes" and usual["sitecustomize"] == str(tmp / "mine/sitecustomize.py"), usual
+    assert str(tmp / "mine") in usual["PYTHONPATH"].split(":")[1:], usual
+
+
+# Ends of a run.
+
+@test
+def ctrl_c_writes_a_partial_report_and_leaves_no_process(tmp):
+    # Bug: a script that trains on after autotune was interrupted.
+    process, mark = started(tmp, "train.py", options=TWO)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, process.returncode
+    assert "interrupted" in out, out
+    wait_until_gone(mark, 5)
+    assert report_of(tmp)["interrupted"] is True
+
+
+@test
+def a_killed_run_leaves_no_process_and_is_finished_later(tmp):
+    # Bug: orphans that keep the CPUs busy, and a journal that nobody can read.
+    process, mark = started(tmp, "train.py", options=[*TWO, "--budget", "4s"])
+    time.sleep(0.5)
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until_gone(mark, 10)
+    code, _, err = run("--resume", "r.json", cwd=tmp, env=environment())
+    assert code == 0, err
+    report = report_of(tmp)
+    assert report["interrupted"] is False
+    gains_by_workers(report)
+
+
+# What is allowed, and what is asked.
+
+@test
+def the_batch_is_tuned_where_the_training_may_change(tmp):
+    # Bug: a batch that is tried unasked, or a learning rate that nobody speaks of.
+    wanted = [*TWO, "--batch", "16,64"]
+    report, _, _ = tuned(tmp, "train.py", "4096", "0.00001", options=[*wanted, "--allow", "training"],
+                         budget="4s")
+    assert {trial["config"]["batch"] for trial in report["trials"]} == {16, 64}, report["space"]
+    training = report["recommendation"]["tiers"]["training"]
+    assert training["config"]["batch"] == 64, training
+    assert "learning rate" in " ".join(training["caveats"]), training
+    assert report["recommendation"]["tiers"]["safe"]["config"]["batch"] == 16
+    (tmp / "r.jsonl").unlink(missing_ok=True)
+    report, out, _ = tuned(tmp, "train.py", options=wanted, budget="1s")
+    assert only([trial["config"]["batch"] for trial in report["trials"]]) == 16
+    assert "--allow training is not given" in " ".join(out.split()), out
+
+
+@test
+def what_if_another_precision_leaves_the_recommendation_safe(tmp):
+    # Bug: a recommendation in bf16 that was only asked about.
+    report, _, _ = tuned(tmp, "train.py", options=[*TWO, "--what-if", "bf16"], budget="3s")
+    assert report["recommendation"]["config"]["precision"] == "fp32", report["recommendation"]
+    assert "bf16" in {trial["config"]["precision"] for trial in report["trials"]}, report["space"]
+    assert list(report["recommendation"]["tiers"])[0] == "safe", report["recommendation"]
+
+
+@test
+def workers_that_wait_their_turn_sleep(tmp):
+    # Bug: parked workers that load on, and slow what is measured beside them.
+    report, _, _ = tuned(tmp, "train.py", options=["--workers", "0,1,2", "--prefetch", "2"], budget="3s")
+    rounds = [one for trial in report["trials"] for one in trial["rounds"]]
+    parked_s, wall_s = (sum(one[key] for one in rounds) for key in ("parked_cpu_s", "duration_s"))
+    assert parked_s < 0.1 * wall_s, (parked_s, wall_s)
+
+
+# The same batches as without the hook.
+
+class Listener:
+    """Stands in for autotune: takes in what comes and answers nothing."""
+
+    def __init__(self, folder):
+        self.path = str(folder / "socket")
+        self.said = b""
+        self._server = socket.socket(socket.AF_UNIX)
+        self._server.bind(self.path)
+        self._server.listen()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self):
+        while True:
+            caller, _ = self._server.accept()
+            with caller:
+                while block := caller.recv(1 << 16):
+                    self.said += block
+
+
+def said_below(listener, folders, **more):
+    """What the script prints in passing: its batches and its random state."""
+    env = {**os.environ, **environment(*folders), "FEEDRATE_ATTACH": listener.path, **more}
+    done = subprocess.run(command("loops.py", "says_what_it_got"), env=env, capture_output=True, text=True,
+                          timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@test
+def a_script_that_is_only_watched_gets_the_very_same_batches(tmp):
+    # Bug: a hook that draws from the random numbers of the script.
+    listener = Listener(tmp)
+    bare = said_below(listener, [])
+    assert len(bare) == 12 and len(set(bare)) == 12, bare
+    # It waits for a loader that never comes, so that nothing is switched.
+    assert said_below(listener, [HOOK], FEEDRATE_LOADER="7") == bare
+    plain = {"FEEDRATE_PLAIN": "1", "FEEDRATE_LOADER": "1"}
+    assert said_below(listener, [HOOK], **plain) == bare
+    assert b'"hello": "none"' in listener.said and b'"batches": 12' in listener.said, listener.said
+
+
+@test
+def a_launch_with_other_settings_gets_the_same_batches_as_one_that_was_written_so(tmp):
+    # Bug: settings of a confirmation that reshuffle the data.
+    listener = Listener(tmp)
+    bare = said_below(listener, [])
+    config = {"workers": 2, "prefetch": 1, "pinned": False, "batch": 16, "persistent": False}
+    plain = {"FEEDRATE_PLAIN": "1", "FEEDRATE_LOADER": "1", "FEEDRATE_CONFIG": json.dumps(config)}
+    assert said_below(listener, [HOOK], **plain) == bare
+
+
+# Commands of other kinds.
+
+@test
+def a_command_that_prints_its_rate_is_tuned_by_a_variable(tmp):
+    # Bug: a variable that is not set, or a rate that is read from the launch before.
+    (tmp / "program.sh").write_text(
+        "i=0\nwhile [ $i -lt 200 ]; do\n  echo \"$((NUM_WORKERS * 100)).5 img/s\"\n  sleep 0.05\n"
+        "  i=$((i + 1))\ndone\n")
+    code, _, err = run(*QUIET, "--budget", "5s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS",
+                       "--rate", "regex:([0-9.]+) img/s", "--", "sh", "program.sh", cwd=tmp)
+    assert code == 0, err
+    report = report_of(tmp)
+    rates = {trial["config"]["workers"]: rate_of(trial) for trial in report["trials"]}
+    assert abs(rates[1] - 100.5) < 1 and abs(rates[2] - 200.5) < 1, rates
+    assert report["recommendation"]["config"]["workers"] == 2, report["recommendation"]
+
+
+@test
+def a_command_that_watches_its_loop_is_tuned_by_its_arguments(tmp):
+    # Bug: a helper that is not found below autotune, or an argument that is put in twice.
+    code, _, err = run(*QUIET, "--budget", "6s", "--workers", "1,8", "--set", "workers=--threads {}", "--",
+                       sys.executable, str(SCRIPTS / "watched.py"), cwd=tmp)
+    assert code == 0, err
+    report = report_of(tmp)
+    rates = {trial["config"]["workers"]: rate_of(trial) for trial in report["trials"]}
+    assert rates[8] > 3 * rates[1], rates
+
+
+print("# the scripts run on " + ("PyTorch" if HAS_TORCH else "a stub of PyTorch"))
+main()

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops of all kinds. Usage: loops.py KIND, where KIND is one of the functions below."""
+
+import os
+import signal
+import sys
+import time
+
+import torch
+from rows import Model, Rows
+from torch.utils.data import DataLoader
+
+model = Model()
+
+
+def ends_early():
+    """Two epochs of some steps, and a result."""
+    loader = DataLoader(Rows(1600), batch_size=16)
+    for _ in range(2):
+        for x, _ in loader:
+            model.train(x)
+    print("final accuracy 0.9")
+
+
+def breaks_out():
+    """Leaves each epoch after seven steps."""
+    loader = DataLoader(Rows(), batch_size=16, num_workers=1)
+    for _ in range(1000):
+        for step, (x, _) in enumerate(loader):
+            model.train(x)
+            if step == 6:
+                break
+
+
+def draws_from_new_iterators():
+    """Each step makes an iterator for its one batch."""
+    loader = DataLoader(Rows(), batch_size=16, shuffle=True)
+    for _ in range(100000):
+        x, _ = next(iter(loader))
+        model.train(x)
+
+
+def built_late():
+    """Evaluates once, thinks, and only then makes the loader that trains."""
+    evaluate(DataLoader(Rows(64), batch_size=16))
+    time.sleep(0.3)
+    late_loader = DataLoader(Rows(), batch_size=16, shuffle=True)
+    for x, _ in late_loader:
+        model.train(x)
+
+
+def evaluate(loader):
+    with torch.no_grad():
+        for x, _ in loader:
+            model.predict(x)
+
+
+def validates_first():
+    """The loader that comes first, and has most batches, is not the one that trains."""
+    val_loader = DataLoader(Rows(640), batch_size=16)
+    train_loader = DataLoader(Rows(160), batch_size=16)
+    for _ in range(1000):
+        evaluate(val_loader)
+        for x, _ in train_loader:
+            model.train(x)
+
+
+def two_loaders():
+    """Trains on both in turn."""
+    labelled = DataLoader(Rows(), batch_size=16)
+    unlabelled = DataLoader(Rows(), batch_size=8)
+    for (x, _), (z, _) in zip(labelled, unlabelled):
+        model.train(x)
+        model.train(z)
+
+
+def predicts():
+    with torch.no_grad():
+        for x, _ in DataLoader(Rows(800), batch_size=16):
+            model.predict(x)
+
+
+def writes_into_its_batches():
+    """Each step scales its batch in place: on the same batch twice it fails."""
+    for x, _ in DataLoader(Rows(), batch_size=16):
+        assert x.sum().item() >= 0, "this batch was used before"
+        model.train(x)
+        x.mul_(-1)
+
+
+def says_what_it_got():
+    """Twelve steps; the batches and the random state, in the order of what happens."""
+    torch.manual_seed(3)
+    loader = DataLoader(Rows(samples=96), batch_size=16, shuffle=True, num_workers=1)
+    for _ in range(2):
+        for x, y in loader:
+            model.train(x)
+            print(y.tolist(), x.sum().item(), sum(torch.get_rng_state().tolist()), flush=True)
+
+
+def crashes():
+    print("loading the data")
+    raise ValueError("no such data set: /data/x")
+
+
+def crashes_while_it_trains():
+    """In its tenth step."""
+    for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
+        model.train(x)
+        if step == 9:
+            raise ValueError("loss is nan")
+
+
+def asks():
+    input("Which data set? ")
+
+
+def says_nothing():
+    pass
+
+
+def hangs():
+    """In its fifteenth step, for ever, against SIGTERM too."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
+        model.train(x)
+        while step == 14:
+            time.sleep(1)
+
+
+def ignores_sigterm():
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    for _ in range(1000):
+        for x, _ in DataLoader(Rows(), batch_size=16):
+            model.train(x)
+
+
+def leaves_files():
+    """Writes what trackers, checkpoints and environments would."""
+    import sitecustomize
+
+    with open("found.txt", "w") as found:
+        for name in ("WANDB_MODE", "SITE_RAN", "PYTHONPATH"):
+            print(name, os.environ.get(name), file=found)
+        print("sitecustomize", getattr(sitecustomize, "__file__", None), file=found)
+    os.makedirs("checkpoints", exist_ok=True)
+    for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
+        model.train(x)
+        with open("checkpoints/last.txt", "w") as last:
+            print(step, file=last)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
