@@ -50,6 +50,7 @@ void Attached::attach(const Attachment& attachment) {
     welcome();
     if (is_complete()) return;
     if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
+    if (in_vain_) throw_nothing("goes on without the DataLoader that was asked for");
     if (SteadyClock{}.now_s() > end_s) {
       throw_nothing("had no training loop over a DataLoader of PyTorch within " +
                     format_duration(attachment.patience_s));
@@ -88,6 +89,7 @@ void Attached::sort_in(std::unique_ptr<Channel> channel, Json greeting) {
   if (who == "watch") helpers_.push_back(std::move(channel));
   if (who == "none") {
     for (const Json& loader : greeting.at("others")) others_.push_back(loader);
+    in_vain_ = in_vain_ || greeting.value("in_vain", false);
   }
   std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) {
     return a.greeting.value("rank", 0) < b.greeting.value("rank", 0);
@@ -105,7 +107,7 @@ void Attached::throw_nothing(const std::string& why) {
   const bool failed = status && *status != 0;
   const std::string what =
       failed ? describe_end(*status) + " before its training loop" + said_last(lines) : why;
-  throw NothingToTune{others_, what, lines, failed};
+  throw NothingToTune{others_, what, lines, failed, !helpers_.empty()};
 }
 
 std::vector<Json> Attached::ask(const Json& question, const Watch& watch) {

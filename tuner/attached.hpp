@@ -25,7 +25,8 @@ struct NothingToTune {
   Json loaders;  ///< that it iterated over, as the hook describes them; may be empty
   std::string why;
   std::string last_lines;
-  bool failed = false;  ///< its exit code says so
+  bool failed = false;   ///< its exit code says so
+  bool reports = false;  ///< a helper in it told its speed
 };
 
 /// One launch of a script. What it throws has ended the script; the object is of no more use then.
@@ -68,6 +69,7 @@ class Attached {
   std::vector<std::unique_ptr<Channel>> helpers_;  ///< feedrate.watch in the script
   std::vector<Rank> ranks_;
   Json others_ = Json::array();  ///< loaders of processes that trained with none
+  bool in_vain_ = false;         ///< a script goes on without the loader that was asked for
 };
 
 /// A script came to its own end with exit code 0.

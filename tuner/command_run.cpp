@@ -39,7 +39,7 @@ bool asks_for_staying(const std::vector<Setting>& settings) {
 
 /// Two pairs of launches, where the script starts quickly.
 void confirm_recommendation(const CommandRun& run, Report& report) try {
-  constexpr double quick_s = 4;
+  constexpr double quick_s = 3;
   const Script& script = *report.workload.script;
   run.note("Confirming: the script as it is and as recommended, in fresh processes.");
   const ConfirmOptions wanted{
@@ -72,7 +72,7 @@ void finish_command(const CommandRun& run, std::unique_ptr<Trials> trials, Repor
   } catch (const Error& error) {
     run.lost(std::string("The change of the script can't be shown: ") + error.what());
   }
-  for (const std::string& sentence : trials->notes()) run.lost(sentence);
+  report.notes = trials->notes();
   trials.reset();
   if (is_worth_confirming(run, report)) confirm_recommendation(run, report);
   report.touched_files = touched_files(run.options.workdir, run.began_s, run.ours);

@@ -135,10 +135,14 @@ void add_trials(CLI::App& app, SweepOptions& options) {
 }
 
 /// A resumed run has its options already; how it is shown may be said anew.
-void check_resume(const CLI::App& app) {
+void check_resume(const CLI::App& app, const SweepOptions& options) {
   const std::vector<std::string> shown = {"--resume", "--json", "--quiet", "--no-progress",
                                           "--color"};
   if (app.count("--resume") == 0) return;
+  if (!options.command.empty()) {
+    throw Error(Fault::usage,
+                "--resume takes its command from the journal: leave out the command behind --.");
+  }
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
     if (option->count() == 0 || std::find(shown.begin(), shown.end(), name) != shown.end())
@@ -251,7 +255,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
-    check_resume(app);
+    check_resume(app, line.sweep);
   } catch (const CLI::ParseError& error) {
     line.verb = Verb::nothing;
     line.exit_code = app.exit(error) == 0 ? 0 : 2;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "command_trials.hpp"
+#include "feedrate/report/format.hpp"
 #include "feedrate/report/request_json.hpp"
 #include "feedrate/report/script_json.hpp"
 #include "python_files.hpp"
@@ -86,6 +86,14 @@ Round together(const std::vector<Json>& answers, bool in_step) {
   return all;
 }
 
+[[noreturn]] void throw_nothing_to_tune(const NothingToTune& nothing) {
+  const std::string told = nothing.reports
+                               ? "It reports its speed; what is missing is how it takes settings, "
+                                 "such as --set workers=env:NUM_WORKERS --workers 2,4."
+                               : three_ways();
+  throw Error(Fault::usage, "The command " + nothing.why + ". " + told);
+}
+
 template <class Value>
 const Value* find(const std::vector<std::pair<Config, Value>>& known, const Config& config) {
   const auto found = std::find_if(known.begin(), known.end(),
@@ -159,9 +167,7 @@ void ScriptTrials::attach_to_most_batches(const NothingToTune& nothing) {
     throw Error(Fault::usage, "The script has no DataLoader '" + plan_.loader +
                                   "' that it iterates over; it has: " + names + ".");
   }
-  if (!most || most->at("batches") == 0) {
-    throw Error(Fault::usage, "The command " + nothing.why + ". " + three_ways());
-  }
+  if (!most || most->at("batches") == 0) throw_nothing_to_tune(nothing);
   plan_.loader = std::to_string(most->at("index").get<int>());
   plan_.say(
       "No loop of the script trains: it is run again, and the DataLoader with most batches is "
@@ -169,7 +175,7 @@ void ScriptTrials::attach_to_most_batches(const NothingToTune& nothing) {
   try {
     launch();
   } catch (const NothingToTune& again) {
-    throw Error(Fault::usage, "The command " + again.why + ". " + three_ways());
+    throw_nothing_to_tune(again);
   }
 }
 
@@ -190,11 +196,17 @@ Prepared ScriptTrials::describe() const {
   return found;
 }
 
+/// A script that ran before and can't be started any more ends the run.
+void ScriptTrials::require_script() try { start(); } catch (const Error& error) {
+  if (prepared_ && plan_.abort && error.fault() != Fault::interrupted) plan_.abort->store(true);
+  throw;
+}
+
 /// Asks the script; one that came to its end is launched again and asked anew.
 std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   watch.bound_s = plan_.timeout_s;
   for (int ends = 1;; ++ends) {
-    start();
+    require_script();
     try {
       return attached_->ask(question, watch);
     } catch (const ScriptEnded&) {
@@ -208,7 +220,7 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
 }
 
 Round ScriptTrials::run(const Request& request) {
-  start();
+  require_script();
   const bool in_step = attached_->world() > 1 && request.part != Part::loader;
   if (in_step) return run_exactly(request, batches_for(request));
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
@@ -227,9 +239,32 @@ Round ScriptTrials::run_exactly(const Request& request, int batches) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question, watch);
   throw_if_failed(answers);
+  if (request.part == Part::coupled) add_waiting(answers);
   Round round = together(answers, true);
   round.block = launches_ - 1;
   return round;
+}
+
+void ScriptTrials::add_waiting(const std::vector<Json>& answers) {
+  waiting_.resize(answers.size());
+  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
+    const Round round = round_of(answers[rank]);
+    waiting_[rank].wait_s += round.wait_s;
+    waiting_[rank].duration_s += round.duration_s;
+  }
+}
+
+/// Processes that train together go at the pace of the one that waits longest for its data: the
+/// others wait for it in their steps.
+std::vector<std::string> ScriptTrials::notes() const {
+  if (waiting_.size() < 2) return {};
+  const auto less = [](const Waiting& a, const Waiting& b) { return a.share() < b.share(); };
+  const auto [least, most] = std::minmax_element(waiting_.begin(), waiting_.end(), less);
+  return {"Of " + std::to_string(waiting_.size()) + " ranks, rank " +
+          std::to_string(most - waiting_.begin()) + " waits longest for data, " +
+          format_percent(most->share()) + " of its time; rank " +
+          std::to_string(least - waiting_.begin()) + " waits least, " +
+          format_percent(least->share()) + "."};
 }
 
 /// As many as take the time that was asked for, by a first short round of the config.

@@ -5,10 +5,10 @@
 
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attached.hpp"
@@ -47,14 +47,17 @@ class ScriptTrials final : public Trials {
   std::size_t memory_bytes(const Config& config) override;
   /// Stands still while the script starts: that is not tuning.
   double now_s() override { return Trials::now_s() - starting_s_; }
+  std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome) override;
 
  private:
   void launch();
+  void require_script();
   void attach_to_most_batches(const NothingToTune& nothing);
   Prepared describe() const;
   std::vector<Json> ask(const Json& question, Watch watch);
   Round run_exactly(const Request& request, int batches);
+  void add_waiting(const std::vector<Json>& answers);
   int batches_for(const Request& request);
 
   ScriptPlan plan_;
@@ -64,6 +67,11 @@ class ScriptTrials final : public Trials {
   double start_s_ = 0;     ///< of the last of them
   int launches_ = 0;
   std::vector<std::pair<Config, double>> batch_s_;  ///< seconds per batch, where ranks keep step
+  struct Waiting {
+    double wait_s = 0, duration_s = 0;
+    double share() const noexcept { return duration_s > 0 ? wait_s / duration_s : 0; }
+  };
+  std::vector<Waiting> waiting_;  ///< of each rank, for data, in all coupled rounds
   std::vector<std::pair<Config, double>> saved_s_;  ///< by workers that stay, per epoch
 };
 

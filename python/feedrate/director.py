@@ -97,6 +97,7 @@ class Director:
         self._first_s = None
         self._session = None
         self._chosen = None
+        self._in_vain = False  # waiting for the loader that is asked for
 
     @classmethod
     def from_environment(cls):
@@ -166,7 +167,10 @@ class Director:
 
     def _why_chosen(self, seen):
         if self._wanted is not None:
-            return "asked for" if self._is_wanted(seen) and seen.batches > 0 else None
+            if self._is_wanted(seen):
+                return "asked for" if seen.batches > 0 else None
+            self._look_out()
+            return None
         if seen.trained >= STEPS_TO_CHOOSE:
             return "its loop trains"
         if self._first_s is None or self._clock() - self._first_s < PATIENCE_S:
@@ -191,14 +195,23 @@ class Director:
         })
         return self._session
 
+    def _look_out(self):
+        """Says, once, where nothing so far is the loader that is asked for."""
+        known = any(self._is_wanted(seen) for seen in self._seen)
+        if known or self._in_vain or self._clock() - self._first_s < PATIENCE_S:
+            return
+        self._in_vain = True
+        self._say_none()
+
     def at_exit(self):
         """A script that ends before anything was chosen says what it had."""
-        if self._session is not None or self._plain is not None:
-            return
+        if self._session is None and self._plain is None:
+            self._say_none()
+
+    def _say_none(self):
         try:
-            channel = self._connect()
-            channel.send({"hello": "none", "pid": os.getpid(),
-                          "others": [seen.describe() for seen in self._seen]})
+            self._connect().send({"hello": "none", "pid": os.getpid(), "in_vain": self._in_vain,
+                                  "others": [seen.describe() for seen in self._seen]})
         except OSError:
             pass
 

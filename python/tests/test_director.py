@@ -150,6 +150,16 @@ class Choice(Choosing):
         self.assertEqual(self.train(self.loader(Numbers())), 40)
         self.assertIsNone(self.chosen())
 
+    def test_is_waited_for_in_vain_where_nothing_answers_to_the_name(self):
+        # Would catch a script without end that is run for minutes before the mistake is told.
+        self.attach("nobody")
+        self.train(self.module.DataLoader(Numbers()), 2)
+        self.now_s = PATIENCE_S
+        self.train(self.loader(Numbers()))
+        self.train(self.loader(Numbers()))
+        self.assertEqual([(message["hello"], message["in_vain"], len(message["others"]))
+                          for message in self.channel.sent], [("none", True, 2)])
+
     def test_is_the_loader_with_most_batches_where_none_trains_for_long(self):
         small, large = self.loader(Numbers(5)), self.loader(Numbers(50))
         self.assertEqual((self.evaluate(small), self.evaluate(large)), (5, 50))

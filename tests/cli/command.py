@@ -161,7 +161,9 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
          ["--device", "emulated:1ms@32", "--objective", "mfu"]),
         (r"no workload 'text'", ["--workload", "text", "--no-card"]),
         (r"No value of --pinned", ["--pinned", "on"]),
-        (r"behind '--' is not part", ["--", "python", "train.py"]),
+        (r"no command behind --", ["--"]),
+        (r"--set goes with a command of yours", ["--set", "batch=--bs {}"]),
+        (r"--what-if with a precision goes with a command", ["--what-if", "bf16"]),
         (r"exclude each other", ["--workload", "tabular", "--data", "."]),
         (r"can't be written to '/proc/x.json'", ["--output", "/proc/x.json"]),
         (r"can't be written to 'missing/x.json'", ["--output", "missing/x.json"]),
@@ -374,7 +376,8 @@ def help_is_sentences_and_names_every_option(tmp):
                    "--max-skips", "--dct-scaling", "--workers", "--batch", "--prefetch", "--pinned",
                    "--precision", "--step-threads", "--budget", "--device", "--what-if", "--objective",
                    "--search", "--allow", "--seed", "--max-memory", "--max-workers", "--max-batch",
-                   "--effective-batch", "--trial-timeout", "--in-process", "--resume", "--output", "--json",
+                   "--effective-batch", "--set", "--rate", "--loader", "--workdir", "--keep-trackers",
+                   "--no-confirm", "--trial-timeout", "--in-process", "--resume", "--output", "--json",
                    "--quiet", "--no-progress", "--no-card", "--color", "doctor", "workloads"):
         assert re.search(rf"^ +(-\w,)?{option}\b", out, re.M), f"{option} is missing"
     assert "--trial-child" not in out, "an option of the program's own"

@@ -291,7 +291,7 @@ def what_cannot_be_resumed_is_refused_with_one_sentence(tmp):
     refused(2, "no journal .*missing.jsonl", "--resume", "missing.json", cwd=tmp)
     journal.write_text(whole)
     refused(2, "leave out --budget", "--resume", "feedrate-sound.json", "--budget", "9s", cwd=tmp)
-    refused(2, "behind '--' is not part", "--resume", "feedrate-sound.json", "--", "python", "x.py", cwd=tmp)
+    refused(2, "leave out the command behind --", "--resume", "feedrate-sound.json", "--", "python", "x.py", cwd=tmp)
     journal.unlink()
     journal.mkdir()
     refused(2, "jsonl' can't be written: Is a directory; copy it", "--resume", "feedrate-sound.json", cwd=tmp)

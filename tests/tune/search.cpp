@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The phases of the search on machines that are formulas.
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -85,6 +86,69 @@ TEST_CASE("A step that fails alone takes its configs out, with its reason", "[se
     return r.config.precision == Precision::bf16;
   });
   CHECK(tried == static_cast<long>(wide().space.batch.size()));
+}
+
+TEST_CASE("Workers that can't load cost their configs, which are told why", "[search]") {
+  // Bug: data that can't be sent to workers left all configs "not reached", and were loaded again
+  // for each number of workers.
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request& request) {
+    if (request.config.workers > 0 && request.part != Part::device)
+      throw std::runtime_error("it can't be pickled");
+  };
+  const Outcome outcome = tune(machine, wide());
+  for (const Trial& trial : outcome.trials) {
+    if (trial.config.workers == 0) continue;
+    CHECK(trial.status == TrialStatus::failed);
+    CHECK(trial.reason == "it can't be pickled");
+  }
+  CHECK(outcome.recommended().config.workers == 0);
+  for (const Diagnosis& diagnosis : outcome.diagnoses) CHECK(diagnosis.cause != "no_overlap");
+  const auto with_workers =
+      std::count_if(machine.asked.begin(), machine.asked.end(), [](const Request& request) {
+        return request.config.workers > 0 && request.part != Part::device;
+      });
+  CHECK(with_workers <= 4);
+}
+
+TEST_CASE("What is wider than the headline is shown, and not recommended", "[search]") {
+  // Bug: a speed-only what-if, as of another precision, became the recommendation.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.allowed = {Tier::safe, Tier::numerics};
+  options.headline = Tier::safe;
+  options.space.batch = {32};
+  options.space.workers = {4};
+  const Outcome outcome = tune(machine, options);
+  REQUIRE(outcome.tiers.size() == 2);
+  CHECK(outcome.choice().tier == Tier::safe);
+  CHECK(outcome.recommended().config.precision == Precision::fp32);
+}
+
+TEST_CASE("Of what runs as a whole no part is asked for", "[search]") {
+  // Bug: parts that don't exist were probed at the end, and their failure took configs out.
+  class Whole final : public Measurer {
+   public:
+    Round run(const Request& request) override {
+      CHECK(request.part == Part::coupled);
+      return machine.run(request);
+    }
+    bool can_run(Part part) const override { return part == Part::coupled; }
+    double epoch_boundary_s(const Config& config) override {
+      return machine.epoch_boundary_s(config);
+    }
+    std::size_t memory_bytes(const Config&) override { return 0; }
+    double now_s() override { return machine.now_s(); }
+    FormulaMachine machine = four_cores();
+  };
+  Whole whole;
+  TuneOptions options = wide();
+  options.search = GENERATE(Search::grid, Search::halving);
+  options.space.precision = {Precision::fp32};
+  options.space.prefetch = {1};
+  const Outcome outcome = tune(whole, options);
+  CHECK(outcome.recommended().config.workers >= 3);
+  CHECK(outcome.best_device.samples_per_s == 0);
 }
 
 TEST_CASE("What needs more memory than allowed is not run", "[search]") {

@@ -142,6 +142,7 @@ inline Json to_json(const Report& report) {
   });
   json["confirmation"] = report.confirmation ? to_json(*report.confirmation) : Json(nullptr);
   json["touched_files"] = report.touched_files;
+  json["notes"] = report.notes;
   json["settings"] = detail::json_array(report.settings, [](const Setting& setting) -> Json {
     return {{"framework", setting.framework},
             {"text", setting.text},

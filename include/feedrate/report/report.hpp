@@ -95,6 +95,7 @@ struct Report {
   std::vector<Skip> skips;
   std::optional<Confirmation> confirmation;  ///< of a command's recommendation
   std::vector<std::string> touched_files;    ///< that a command made or changed, where it ran
+  std::vector<std::string> notes;            ///< what else is to be known of a command
   std::vector<Setting> settings;
   std::vector<NextStep> next;
 };

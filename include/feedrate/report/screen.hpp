@@ -184,6 +184,7 @@ class Screen {
 
   void coverage() {
     for (const std::string& line : coverage_lines(report_)) block("", line);
+    for (const std::string& note : report_.notes) block("", note);
     if (!report_.touched_files.empty()) block("", touched_text(report_.touched_files));
   }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -41,10 +42,10 @@ class LoaderCalibration {
       probe_loader(loader, 0);
     } else {
       probe_loader(loader, 1);
-      for (const int n : {near_cores(workers, 0.5), near_cores(workers, 1), most}) {
-        if (n > 1 && !loader.samples_per_s.contains(n)) probe_loader(loader, n);
+      for (const int n : std::set{near_cores(workers, 0.5), near_cores(workers, 1), most}) {
+        if (n > 1) probe_loader(loader, n);
       }
-      if (loader.samples_per_s.empty() && !out_of_time()) give_up_workers(loader);
+      if (loader.samples_per_s.empty() && !failure_.empty()) give_up_workers(loader);
       if (sweep_.options().space.workers_may_grow) grow(loader, most);
     }
     if (loader.serial_s <= 0) return;
@@ -63,7 +64,7 @@ class LoaderCalibration {
     for (Trial& trial : sweep_.outcome().trials) {
       if (trial.config.workers == 0 || trial.status == TrialStatus::infeasible) continue;
       trial.status = TrialStatus::failed;
-      trial.reason = sweep_.failure();
+      trial.reason = failure_;
     }
     if (open_values(sweep_, &Config::workers).contains(0)) probe_loader(loader, 0);
   }
@@ -94,6 +95,7 @@ class LoaderCalibration {
     if (out_of_time()) return false;
     const Config config = roomiest(workers);
     const auto round = sweep_.probe({Part::loader, config, sweep_.probe_options()}, "calibrate");
+    if (!round) failure_ = sweep_.failure();
     if (!round) return false;
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
     if (loader.serial_s > 0) return true;
@@ -159,6 +161,7 @@ class LoaderCalibration {
 
   Sweep& sweep_;
   double share_;
+  std::string failure_;  ///< of the last probe that failed; empty: none did
 };
 
 }  // namespace feedrate

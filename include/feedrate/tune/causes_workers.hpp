@@ -64,9 +64,21 @@ inline std::string how_samples_load(const Case& of) {
          " of it computing.";
 }
 
+/// Whether workers were tried, and none could load: of data that can't be sent to them, say.
+inline bool workers_fail(const Evidence& evidence) {
+  bool failed = false;
+  for (const Trial& trial : evidence.trials) {
+    if (trial.config.workers == 0) continue;
+    if (trial.status != TrialStatus::failed) return false;
+    failed = true;
+  }
+  return failed;
+}
+
 /// The caller loads, and the step waits for it.
 inline std::optional<Claim> no_overlap(const Case& of) {
   if (!of.is_serial() || of.account.feeding_s() == 0) return std::nullopt;
+  if (workers_fail(of.evidence)) return std::nullopt;
   auto better = alternative(of.evidence, [&](const Config& config) {
     return config.workers > 0 && within_tier(of.config(), config, Tier::safe);
   });
