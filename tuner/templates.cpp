@@ -127,7 +127,7 @@ void require_single(const std::vector<AxisTemplate>& templates, const AxisTempla
 }
 
 std::string placeholder_of(std::string_view axis) {
-  return "{" + std::string(axis) + "}";
+  return std::string("{").append(axis).append("}");
 }
 
 bool has_placeholder(const LaunchSpec& spec, std::string_view axis) {
