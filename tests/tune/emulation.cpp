@@ -4,6 +4,8 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+
 #include "feedrate/data/costed.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/pipeline.hpp"
@@ -93,10 +95,15 @@ TEST_CASE("A pipeline on an emulated device is as fast as its slower part", "[em
       return [step](const Batch& batch) { step->run(batch.count()); };
     };
     Pipeline pipeline(workload, 4, CacheMode::warm);
-    const Round round =
-        pipeline.coupled({.workers = 1, .prefetch = 4, .batch = 4}, {.seconds = 0.3});
-    CHECK(round.samples_per_s() > 0.75 * truth);
-    CHECK(round.samples_per_s() < 1.1 * truth);
+    // A busy machine makes any round slow, and none too fast: one of many that comes near is
+    // enough.
+    double fastest = 0;
+    for (int tries = 0; tries < 20 && fastest < 0.75 * truth; ++tries) {
+      const Config config{.workers = 1, .prefetch = 4, .batch = 4};
+      fastest = std::max(fastest, pipeline.coupled(config, {.seconds = 0.3}).samples_per_s());
+    }
+    CHECK(fastest > 0.75 * truth);
+    CHECK(fastest < 1.1 * truth);
   }
 }
 
