@@ -130,10 +130,19 @@ std::string placeholder_of(std::string_view axis) {
   return std::string("{").append(axis).append("}");
 }
 
+/// Where a placeholder begins; npos where there is none. A shell's "${batch}" is a variable.
+std::size_t find_placeholder(std::string_view text, std::string_view placeholder,
+                             std::size_t from) {
+  std::size_t at = text.find(placeholder, from);
+  while (at != text.npos && at > 0 && text[at - 1] == '$') at = text.find(placeholder, at + 1);
+  return at;
+}
+
 bool has_placeholder(const LaunchSpec& spec, std::string_view axis) {
   const std::string placeholder = placeholder_of(axis);
-  return std::any_of(spec.command.begin(), spec.command.end(),
-                     [&](const std::string& word) { return word.find(placeholder) != word.npos; });
+  return std::any_of(spec.command.begin(), spec.command.end(), [&](const std::string& word) {
+    return find_placeholder(word, placeholder, 0) != word.npos;
+  });
 }
 
 const AxisTemplate* template_of(const std::vector<AxisTemplate>& templates, std::string_view axis) {
@@ -164,9 +173,10 @@ std::string flag_of(std::string axis) {
   return "--" + axis;
 }
 
-/// Every occurrence of `from`; what was put in is not looked at again.
+/// Every occurrence of a placeholder; what was put in is not looked at again.
 std::string replaced(std::string text, std::string_view from, const std::string& to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+  for (std::size_t at = find_placeholder(text, from, 0); at != text.npos;
+       at = find_placeholder(text, from, at + to.size())) {
     text.replace(at, from.size(), to);
   }
   return text;

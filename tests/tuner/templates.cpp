@@ -70,6 +70,14 @@ TEST_CASE("Placeholders in the command stand for values and words", "[templates]
   CHECK(both.environment.size() == 1);
 }
 
+TEST_CASE("A variable of a shell is no placeholder", "[templates]") {
+  // Bug: "${batch}" became "$32".
+  const LaunchSpec spec{{"sh", "-c", "train --bs ${batch} --n {workers}"}, {}, ""};
+  CHECK(axes_taken(spec, {}) == std::vector<std::string_view>{"workers"});
+  CHECK(with_values(spec, {}, {.workers = 4, .batch = 32}).command.back() ==
+        "train --bs ${batch} --n 4");
+}
+
 TEST_CASE("Templates that make no sense are refused with what to write", "[templates]") {
   // Bug: a sweep over an axis that the command never hears of.
   check_refused({"batch"}, "AXIS=TEMPLATE");
