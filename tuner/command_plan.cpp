@@ -9,6 +9,7 @@
 #include "applicable.hpp"
 #include "axes.hpp"
 #include "constraints.hpp"
+#include "wishes.hpp"
 
 namespace feedrate {
 namespace {
@@ -59,57 +60,33 @@ void refuse_other_way(const SweepOptions& options) {
   }
 }
 
+/// Safe changes are always asked for; others where they are allowed.
+std::vector<Tier> tiers_of(const SweepOptions& options) {
+  std::vector<Tier> tiers = parse_tiers(options.allow, {});
+  if (!contains(tiers, Tier::safe)) tiers.insert(tiers.begin(), Tier::safe);
+  return tiers;
+}
+
 /// Tiers build on each other: a batch that may change would take the precision along.
 void refuse_what_if_below_training(const SweepOptions& options, const std::vector<Tier>& tiers) {
-  const auto allows = [&](Tier tier) {
-    return std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
-  };
-  if (!options.what_if || !allows(Tier::training) || allows(Tier::numerics)) return;
+  const bool takes_along = contains(tiers, Tier::training) && !contains(tiers, Tier::numerics);
+  if (!options.what_if || !takes_along) return;
   throw Error(Fault::usage,
               "--what-if " + options.what_if_name +
                   " is no recommendation, and what --allow training recommends would contain it: "
                   "ask one after the other, or write --allow numerics,training.");
 }
 
-std::vector<Tier> tiers_of(const SweepOptions& options) {
-  std::vector<Tier> tiers = {Tier::safe};
-  if (options.allow.empty()) return tiers;
-  for (const std::size_t index :
-       parse_names("--allow", options.allow, {tier_names.begin(), tier_names.end()})) {
-    if (static_cast<Tier>(index) != Tier::safe) tiers.push_back(static_cast<Tier>(index));
-  }
-  std::sort(tiers.begin(), tiers.end());
-  return tiers;
-}
-
-bool has(const std::vector<Tier>& tiers, Tier tier) {
-  return std::find(tiers.begin(), tiers.end(), tier) != tiers.end();
-}
-
 Objective objective_of(const SweepOptions& options) {
-  const auto names = parse_names("--objective", options.objective,
-                                 {objective_names.begin(), objective_names.end()});
-  const auto objective = static_cast<Objective>(names.front());
-  if (names.size() == 1 && objective <= Objective::throughput) return objective;
+  const Objective objective = parse_objective(options.objective);
+  if (objective <= Objective::throughput) return objective;
   throw Error(Fault::usage,
               "Of a command only the rate is known: choose --objective utilization or throughput.");
 }
 
-Search search_of(const SweepOptions& options, Search otherwise) {
-  if (options.search.empty()) return otherwise;
-  const auto names =
-      parse_names("--search", options.search, {search_names.begin(), search_names.end()});
-  if (names.size() == 1) return static_cast<Search>(names.front());
-  throw Error(Fault::usage, "--search takes one name.");
-}
-
 double budget_of(const SweepOptions& options, double otherwise, double shortest_s) {
-  if (options.budget.empty()) return otherwise;
-  const double budget_s = parse_seconds("--budget", options.budget);
-  if (budget_s >= shortest_s) return budget_s;
-  throw Error(Fault::usage, "--budget " + options.budget +
-                                " is too short to compare anything of a command: give it some " +
-                                std::to_string(static_cast<int>(shortest_s)) + " seconds or more.");
+  return parse_budget(options.budget, otherwise, shortest_s,
+                      "too short to compare anything of a command");
 }
 
 /// What both ways have in common.
@@ -119,11 +96,6 @@ TuneOptions common_plan(const SweepOptions& options, const Limits& limits) {
   plan.seed = options.seed;
   plan.cores = limits.cpus.cores();
   return plan;
-}
-
-std::vector<int> integers(const char* flag, const std::string& text, int least, int most,
-                          std::vector<int> otherwise) {
-  return text.empty() ? otherwise : parse_integers(flag, text, least, most);
 }
 
 /// 0, 1, 2, 4, ... up to the CPUs that one process has, with the script's own number.
@@ -140,7 +112,7 @@ std::vector<Precision> precisions_of(const SweepOptions& options, const std::vec
   if (!options.precision.empty()) return parse_precisions("--precision", options.precision);
   std::vector<Precision> precisions = {Precision::fp32};
   if (options.what_if) precisions.push_back(parse_precisions("--what-if", options.what_if_name)[0]);
-  if (!options.what_if && has(tiers, Tier::numerics)) precisions.push_back(Precision::bf16);
+  if (!options.what_if && contains(tiers, Tier::numerics)) precisions.push_back(Precision::bf16);
   return precisions;
 }
 
@@ -150,15 +122,15 @@ void plan_script_axes(TuneOptions& plan, const SweepOptions& options, const Limi
   const int cpus = std::max(1, limits.cpus.usable / script.world);
   const bool cuda = script.device == "cuda";
   Space& space = plan.space;
-  space.workers = integers("--workers", options.workers, 0, most_workers,
-                           workers_to_try(cpus, script.config.workers));
+  space.workers = integers_or("--workers", options.workers, 0, most_workers,
+                              workers_to_try(cpus, script.config.workers));
   space.workers_may_grow = options.workers.empty() && options.max_workers.empty();
-  space.prefetch = integers("--prefetch", options.prefetch, 1, 1024, {2, 4});
-  space.batch = integers(
+  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {2, 4});
+  space.batch = integers_or(
       "--batch", options.batch, 1, most_batch,
-      has(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch});
+      contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch});
   space.step_threads =
-      integers("--step-threads", options.step_threads, 1, 1024, {script.config.step_threads});
+      integers_or("--step-threads", options.step_threads, 1, 1024, {script.config.step_threads});
   space.precision = precisions_of(options, plan.allowed);
   space.pinned = parse_switches("--pinned", !options.pinned.empty() ? options.pinned
                                             : cuda                  ? "on,off"
@@ -169,21 +141,17 @@ void plan_script_axes(TuneOptions& plan, const SweepOptions& options, const Limi
 
 /// What the tiers leave out, and what the script itself fixes.
 void drop_fixed(TuneOptions& plan, const Script& script) {
-  const bool may = has(plan.allowed, Tier::training);
+  const bool may = contains(plan.allowed, Tier::training);
   const std::string why = !may ? "--allow training is not given" : script.batch_fixed;
   if (!why.empty()) {
     keep_applicable(plan, "batch", plan.space.batch, why,
                     [&](int batch) { return batch == script.config.batch; });
   }
-  if (has(plan.allowed, Tier::numerics)) return;
+  if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,
                   "neither --what-if nor --allow numerics "
                   "is given",
                   [](Precision precision) { return precision == Precision::fp32; });
-}
-
-int first(const std::vector<int>& values) {
-  return values.front();
 }
 
 }  // namespace
@@ -243,13 +211,14 @@ TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const
   TuneOptions plan = common_plan(options, limits);
   plan.allowed = tiers_of(options);
   plan.headline = plan.allowed.back();
-  if (options.what_if && !has(plan.allowed, Tier::numerics)) {
+  if (options.what_if && !contains(plan.allowed, Tier::numerics)) {
     plan.allowed.push_back(Tier::numerics);
     std::sort(plan.allowed.begin(), plan.allowed.end());
   }
-  plan.search = search_of(options, Search::model);
+  plan.search = parse_search(options.search, Search::model);
   plan.budget_s = budget_of(options, 30, 1);
   plan.cores /= script.world;
+  plan.measured_whole = 24;
   plan.reference = script.config;
   plan_script_axes(plan, options, limits, found);
   constrain(plan, parse_constraints(options));
@@ -261,24 +230,24 @@ TuneOptions plan_launches(const SweepOptions& options, const Limits& limits) {
   constexpr double round_s = 2;
   TuneOptions plan = common_plan(options, limits);
   Space& space = plan.space;
-  space.workers = integers("--workers", options.workers, 0, most_workers, {1});
-  space.prefetch = integers("--prefetch", options.prefetch, 1, 1024, {1});
-  space.batch = integers("--batch", options.batch, 1, most_batch, {1});
-  space.step_threads = integers("--step-threads", options.step_threads, 1, 1024, {1});
+  space.workers = integers_or("--workers", options.workers, 0, most_workers, {1});
+  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1});
+  space.batch = integers_or("--batch", options.batch, 1, most_batch, {1});
+  space.step_threads = integers_or("--step-threads", options.step_threads, 1, 1024, {1});
   if (!options.precision.empty()) {
     space.precision = parse_precisions("--precision", options.precision);
   }
   if (!options.pinned.empty()) space.pinned = parse_switches("--pinned", options.pinned);
   require_taken(launch_of(options), parse_templates(options.set), space);
-  plan.reference = {.workers = first(space.workers),
-                    .prefetch = first(space.prefetch),
+  plan.reference = {.workers = space.workers.front(),
+                    .prefetch = space.prefetch.front(),
                     .pinned = space.pinned.front(),
-                    .step_threads = first(space.step_threads),
+                    .step_threads = space.step_threads.front(),
                     .precision = space.precision.front(),
-                    .batch = first(space.batch)};
+                    .batch = space.batch.front()};
   constrain(plan, parse_constraints(options));
   const auto configs = configs_of(space).size();
-  plan.search = search_of(options, configs <= 16 ? Search::grid : Search::halving);
+  plan.search = parse_search(options.search, configs <= 16 ? Search::grid : Search::halving);
   if (plan.search == Search::model) {
     throw Error(Fault::usage,
                 "--search model needs the parts of a pipeline, and a command is run as a whole: "

@@ -11,6 +11,7 @@
 #include "device.hpp"
 #include "feedrate/measure/energy.hpp"
 #include "feedrate/train/make_step.hpp"
+#include "wishes.hpp"
 
 namespace feedrate {
 namespace {
@@ -27,34 +28,6 @@ std::vector<int> default_step_threads(int cpus) {
   return cpus == 1 ? std::vector<int>{1} : std::vector<int>{cpus / 2, cpus};
 }
 
-bool allows(const TuneOptions& plan, Tier tier) {
-  return std::find(plan.allowed.begin(), plan.allowed.end(), tier) != plan.allowed.end();
-}
-
-std::vector<Tier> parse_tiers(const std::string& text) {
-  if (text.empty()) return {Tier::safe, Tier::numerics, Tier::training};
-  std::vector<Tier> tiers;
-  for (const std::size_t index :
-       parse_names("--allow", text, {tier_names.begin(), tier_names.end()})) {
-    tiers.push_back(static_cast<Tier>(index));
-  }
-  return tiers;
-}
-
-Objective parse_objective(const std::string& text) {
-  const auto names =
-      parse_names("--objective", text, {objective_names.begin(), objective_names.end()});
-  if (names.size() != 1) throw Error(Fault::usage, "--objective takes one name.");
-  return static_cast<Objective>(names.front());
-}
-
-Search parse_search(const std::string& text) {
-  if (text.empty()) return Search::model;
-  const auto names = parse_names("--search", text, {search_names.begin(), search_names.end()});
-  if (names.size() != 1) throw Error(Fault::usage, "--search takes one name.");
-  return static_cast<Search>(names.front());
-}
-
 /// An objective needs what it is made of.
 void check_objective(Objective objective, const SweepOptions& options) {
   if (objective == Objective::mfu && options.no_card) {
@@ -68,22 +41,11 @@ void check_objective(Objective objective, const SweepOptions& options) {
                                 meter.why_not + ": choose another objective.");
 }
 
-double parse_budget(const std::string& text) {
-  constexpr double shortest_s = 0.05;
-  if (text.empty()) return TuneOptions{}.budget_s;
-  const double budget_s = parse_seconds("--budget", text);
-  if (budget_s <= 0) throw Error(Fault::usage, "--budget must be more than 0, such as 60s.");
-  if (budget_s >= shortest_s) return budget_s;
-  throw Error(Fault::usage, "--budget " + text +
-                                " is shorter than one trial, which takes 50ms at least: give it "
-                                "some seconds.");
-}
-
 /// Whether other batches than the reference's may be recommended.
 bool may_change_batch(const TuneOptions& plan) {
   const bool accumulates = plan.space.effective_batch > 0;
-  return allows(plan, accumulates ? Tier::numerics : Tier::training) ||
-         allows(plan, Tier::training);
+  return contains(plan.allowed, accumulates ? Tier::numerics : Tier::training) ||
+         contains(plan.allowed, Tier::training);
 }
 
 /// The one value that the user fixed, else what frameworks do when told nothing.
@@ -95,20 +57,16 @@ T reference_value(const std::vector<T>& values, bool given, T framework_default)
 void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints& constraints,
                int cpus, const std::vector<int>& batches) {
   Space& space = plan.space;
-  const auto integers = [](const char* flag, const std::string& text, int least, int most,
-                           std::vector<int> otherwise) {
-    return text.empty() ? otherwise : parse_integers(flag, text, least, most);
-  };
   const int most = constraints.max_workers;
   space.workers =
-      integers("--workers", options.workers, 0, 1024, default_workers(most > 0 ? most : cpus));
-  space.prefetch = integers("--prefetch", options.prefetch, 1, 1024, {1, 4});
-  space.batch = integers("--batch", options.batch, 1, 1 << 20,
-                         may_change_batch(plan) ? batches : std::vector{plan.reference.batch});
+      integers_or("--workers", options.workers, 0, 1024, default_workers(most > 0 ? most : cpus));
+  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1, 4});
+  space.batch = integers_or("--batch", options.batch, 1, 1 << 20,
+                            may_change_batch(plan) ? batches : std::vector{plan.reference.batch});
   space.step_threads =
-      integers("--step-threads", options.step_threads, 1, 1024, default_step_threads(cpus));
+      integers_or("--step-threads", options.step_threads, 1, 1024, default_step_threads(cpus));
   space.workers_may_grow = options.workers.empty() && most == 0;
-  const std::string precisions = allows(plan, Tier::numerics) ? "fp32,bf16" : "fp32";
+  const std::string precisions = contains(plan.allowed, Tier::numerics) ? "fp32,bf16" : "fp32";
   space.precision =
       parse_precisions("--precision", options.precision.empty() ? precisions : options.precision);
   space.pinned = parse_switches("--pinned", options.pinned.empty() ? "off" : options.pinned);
@@ -161,7 +119,7 @@ void drop_forbidden(TuneOptions& plan) {
                     accumulates ? "--allow leaves numerics out" : "--allow leaves training out",
                     [&](int batch) { return batch == reference.batch; });
   }
-  if (!allows(plan, Tier::numerics)) {
+  if (!contains(plan.allowed, Tier::numerics)) {
     keep_applicable(plan, "precision", space.precision, "--allow leaves numerics out",
                     [&](Precision precision) { return precision == reference.precision; });
   }
@@ -174,10 +132,11 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   const auto accelerator = emulated_accelerator(options.device);
   const int cpus = limits.cpus.usable;
   TuneOptions plan;
-  plan.allowed = parse_tiers(options.allow);
+  plan.allowed = parse_tiers(options.allow, plan.allowed);
   plan.objective = parse_objective(options.objective);
-  plan.search = parse_search(options.search);
-  plan.budget_s = parse_budget(options.budget);
+  plan.search = parse_search(options.search, plan.search);
+  plan.budget_s = parse_budget(options.budget, plan.budget_s, 0.05,
+                               "shorter than one trial, which takes 50ms at least");
   plan.seed = options.seed;
   plan.cores = limits.cpus.cores();
   const Constraints constraints = parse_constraints(options);
