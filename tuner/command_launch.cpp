@@ -9,6 +9,8 @@
 
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/report/format.hpp"
+#include "pulse.hpp"
+#include "rate_ways.hpp"
 
 namespace feedrate {
 namespace {
@@ -28,12 +30,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-std::string printable(std::string text) {
-  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
-  std::replace_if(text.begin(), text.end(), is_control, ' ');
-  return text;
-}
-
 /// The last lines of an output, joined and printable.
 std::string quoted_end(const std::string& output) {
   constexpr std::size_t most = 3, longest = 300;
@@ -49,18 +45,6 @@ std::string quoted_end(const std::string& output) {
 std::string what_it_said(const std::string& lines) {
   const std::string end = quoted_end(lines);
   return end.empty() ? "; it printed nothing" : "; it printed last: \"" + end + "\"";
-}
-
-/// How a command can tell its speed.
-constexpr const char* ways_to_tell =
-    " There are three ways to tell it: a Python script that trains from PyTorch's DataLoader needs "
-    "nothing, a line in the program (feedrate.watch(loader) in Python, "
-    "feedrate::report_batch(samples) in C++) reports it, or --rate 'regex:([0-9.]+) img/s' finds "
-    "it "
-    "in what the program prints.";
-
-bool is_set(const std::atomic<bool>* flag) {
-  return flag && flag->load(std::memory_order_relaxed);
 }
 
 /// Whoever came after the last launch had ended was a part of that one.
@@ -232,7 +216,7 @@ void CommandLaunch::throw_mute(const std::string& until) {
   const Fault fault = known_ ? Fault::trials : Fault::usage;
   if (helper_) fail(fault, "has a helper that reported no batch " + until);
   if (!source_.reads_output()) {
-    fail(fault, "told nothing of its speed " + until, known_ ? "" : ways_to_tell);
+    fail(fault, "told nothing of its speed " + until, known_ ? "" : " " + three_ways());
   }
   const std::string rate = "--rate '" + source_.expression()->text() + "'";
   const std::string& caught = source_.not_a_rate();

@@ -2,6 +2,7 @@
 // The pulse of a process that answers questions: how long it may be still, and whether it is.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -70,14 +71,17 @@ class Pulse {
   std::uint64_t signs_ = 0;
 };
 
+/// Without what a terminal would obey.
+inline std::string printable(std::string text) {
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  std::replace_if(text.begin(), text.end(), is_control, ' ');
+  return text;
+}
+
 /// The last line, short and printable.
 inline std::string last_line(const std::string& lines) {
   constexpr std::size_t longest = 200;
-  std::string line = lines.substr(lines.rfind('\n') + 1).substr(0, longest);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  return line;
+  return printable(lines.substr(lines.rfind('\n') + 1).substr(0, longest));
 }
 
 }  // namespace feedrate

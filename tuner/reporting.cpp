@@ -44,11 +44,15 @@ std::string storage_path(const SweepOptions& options) {
   return !cache.empty() && access(cache.c_str(), W_OK) == 0 ? cache : ".";
 }
 
-/// Options stand before the command of the user's.
+/// The same with another budget. Options stand before the command of the user's.
 std::string with_budget(const std::string& command_line, double budget_s) {
-  const std::string option = " --budget " + fixed(budget_s, 0) + "s";
   const std::size_t dashes = std::min(command_line.find(" -- "), command_line.size());
-  return command_line.substr(0, dashes) + option + command_line.substr(dashes);
+  std::string options = command_line.substr(0, dashes);
+  if (const std::size_t at = options.find(" --budget"); at != options.npos) {
+    const std::size_t value = at + std::string_view(" --budget").size() + 1;
+    options.erase(at, options.find(' ', value) - at);
+  }
+  return options + " --budget " + fixed(budget_s, 0) + "s" + command_line.substr(dashes);
 }
 
 std::vector<NextStep> next_steps(const Report& report) {
