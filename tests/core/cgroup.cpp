@@ -7,7 +7,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::cgroup_tests {
 using test::PlantedTree;
 
 namespace {
@@ -121,3 +121,5 @@ TEST_CASE("nonsense in the files is no limit") {
   CHECK_FALSE(limits.cpus.has_value());
   CHECK_FALSE(limits.memory_bytes.has_value());
 }
+
+}  // namespace feedrate::cgroup_tests

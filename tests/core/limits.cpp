@@ -7,7 +7,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::limits_tests {
 using test::PlantedTree;
 
 namespace {
@@ -163,3 +163,5 @@ TEST_CASE("this machine has at least one CPU and some memory") {
   CHECK(limits.memory.usable_bytes > (64u << 20));
   CHECK(limits.memory.free_bytes <= limits.memory.total_bytes);
 }
+
+}  // namespace feedrate::limits_tests

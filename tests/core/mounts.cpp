@@ -6,7 +6,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::mounts_tests {
 
 namespace {
 
@@ -61,3 +61,5 @@ TEST_CASE("an option is found by its whole name") {
   CHECK(option_of(mounts[1], "ize") == "");
   CHECK(option_of(mounts[0], "size") == "");
 }
+
+}  // namespace feedrate::mounts_tests

@@ -7,7 +7,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::system_files_tests {
 
 TEST_CASE("a count is a whole decimal number and nothing else") {
   // Bug: "max", "-1", "12 kB" or an overflow that is read as some number.
@@ -45,3 +45,5 @@ TEST_CASE("a value is what follows its key at the beginning of a line") {
   CHECK(value_after(text, "Total:") == std::nullopt);
   CHECK(value_after("", "MemTotal:") == std::nullopt);
 }
+
+}  // namespace feedrate::system_files_tests

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using namespace feedrate;
+namespace feedrate::tensor_tests {
 
 TEST_CASE("each element type has the size of its C++ type, and its own name") {
   // Bug: a type added to the enum whose size or name is that of its neighbour.
@@ -18,10 +18,12 @@ TEST_CASE("each element type has the size of its C++ type, and its own name") {
   CHECK(bytes_of(dtype_of<float>()) == sizeof(float));
   CHECK(bytes_of(dtype_of<double>()) == sizeof(double));
   CHECK(bytes_of(dtype_of<BFloat16>()) == sizeof(BFloat16));
+  CHECK(bytes_of(dtype_of<Float16>()) == sizeof(Float16));
   CHECK(name_of(dtype_of<std::uint8_t>()) == "u8");
   CHECK(name_of(dtype_of<std::int64_t>()) == "i64");
   CHECK(name_of(dtype_of<double>()) == "f64");
   CHECK(name_of(dtype_of<BFloat16>()) == "bf16");
+  CHECK(name_of(dtype_of<Float16>()) == "f16");
 }
 
 TEST_CASE("the elements of a shape are the product of its extents, and a scalar is one") {
@@ -64,3 +66,5 @@ TEST_CASE("a view gives its elements as their own type and refuses any other") {
     CHECK(std::string(error.what()) == "A tensor of f32 was read as i32.");
   }
 }
+
+}  // namespace feedrate::tensor_tests

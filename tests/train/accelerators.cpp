@@ -6,7 +6,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::accelerators_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -35,4 +35,4 @@ TEST_CASE("An unknown accelerator is refused with a list of those there are", "[
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::accelerators_tests

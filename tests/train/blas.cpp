@@ -9,7 +9,7 @@
 
 #include "feedrate/core/random.hpp"
 
-using namespace feedrate;
+namespace feedrate::blas_tests {
 
 namespace {
 
@@ -89,3 +89,5 @@ TEST_CASE("Several threads may compute products at the same time") {
   }
   REQUIRE(errors == std::vector<double>(4, 0.0));
 }
+
+}  // namespace feedrate::blas_tests

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <string>
 
-using namespace feedrate;
+namespace feedrate::blas_library_tests {
 
 TEST_CASE("The BLAS library computes with kernels that use the vectors of this CPU") {
   // Bug: OpenBLAS takes the SSE3 kernels on a CPU that is newer than itself: a quarter of the rate.
@@ -27,3 +27,5 @@ TEST_CASE("A setter that the process does not have is reported as missing, not c
   // Bug: a null pointer is called for a BLAS other than OpenBLAS.
   REQUIRE_FALSE(detail::set_one_thread<int>("feedrate_no_such_function"));
 }
+
+}  // namespace feedrate::blas_library_tests

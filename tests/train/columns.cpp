@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-using namespace feedrate;
+namespace feedrate::columns_tests {
 
 namespace {
 
@@ -80,3 +80,5 @@ TEST_CASE("Adding columns is the transpose of reading them") {
     REQUIRE(x == expected);
   }
 }
+
+}  // namespace feedrate::columns_tests

@@ -6,7 +6,7 @@
 
 #include "feedrate/train/zoo.hpp"
 
-using namespace feedrate;
+namespace feedrate::cost_tests {
 
 TEST_CASE("A linear layer costs 2 operations per weight forward and as many for its gradient") {
   // Bug: an input gradient is counted for the first layer, which computes none.
@@ -39,3 +39,5 @@ TEST_CASE("Padding counts as it is computed, and the CNN of images is as large a
   REQUIRE(cost.forward_flops == 29503488.0 + 3 * 28901376 + 46080);
   REQUIRE(cost.input_bytes == 224 * 224 * 3 * 4);
 }
+
+}  // namespace feedrate::cost_tests

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-using namespace feedrate;
+namespace feedrate::cpu_tests {
 
 namespace {
 
@@ -40,3 +40,5 @@ TEST_CASE("An exception leaves a body that runs with the best vectors") {
   // Bug: the dispatch is marked noexcept, and a throw ends the process.
   REQUIRE_THROWS_AS(with_best_vectors([] { throw 1; }), int);
 }
+
+}  // namespace feedrate::cpu_tests

@@ -19,7 +19,7 @@
 #include "reference.hpp"
 #include "toys.hpp"
 
-using namespace feedrate;
+namespace feedrate::cpu_step_tests {
 using namespace feedrate::test;
 using Catch::Matchers::ContainsSubstring;
 
@@ -365,3 +365,5 @@ TEST_CASE("Parameters are saved and loaded as one flat row of the right length")
   REQUIRE_THROWS_AS(step.save(wrong), Error);
   REQUIRE_THROWS_AS(step.load(wrong), Error);
 }
+
+}  // namespace feedrate::cpu_step_tests

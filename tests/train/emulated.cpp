@@ -4,7 +4,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-namespace feedrate {
+namespace feedrate::emulated_tests {
 namespace {
 
 using Catch::Approx;
@@ -83,4 +83,4 @@ TEST_CASE("The real sleeper does not return early", "[emulated]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::emulated_tests

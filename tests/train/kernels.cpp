@@ -9,7 +9,7 @@
 
 #include "feedrate/train/cpu.hpp"
 
-using namespace feedrate;
+namespace feedrate::kernels_tests {
 
 namespace {
 
@@ -46,3 +46,5 @@ TEST_CASE("The gradient of ReLU stops where its output was zero") {
   Cpu{}.for_each(4, ReluBackward<float>{y.data(), dy.data()});
   REQUIRE(dy == std::vector<float>{0, -2, 0, 4});
 }
+
+}  // namespace feedrate::kernels_tests

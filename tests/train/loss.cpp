@@ -8,7 +8,7 @@
 
 #include "feedrate/train/cpu.hpp"
 
-using namespace feedrate;
+namespace feedrate::loss_tests {
 
 namespace {
 
@@ -22,7 +22,7 @@ Result loss_of(const std::vector<float>& scores, const std::vector<std::int32_t>
   const std::size_t classes = scores.size() / labels.size();
   Cpu{}.for_rows(labels.size(),
                  SoftmaxCrossEntropy<float>{scores.data(), labels.data(), result.gradient.data(),
-                                            result.loss.data(), classes, scale});
+                                            result.loss.data(), classes, &scale});
   return result;
 }
 
@@ -58,3 +58,5 @@ TEST_CASE("Labels are counted, and those that are no class are refused") {
   REQUIRE_THROWS_AS(count_labels(std::vector<std::int32_t>{0, 3}, 3), Error);
   REQUIRE_THROWS_AS(count_labels(std::vector<std::int32_t>{-2}, 3), Error);
 }
+
+}  // namespace feedrate::loss_tests

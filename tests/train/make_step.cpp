@@ -9,7 +9,7 @@
 #include "feedrate/train/zoo.hpp"
 #include "toys.hpp"
 
-using namespace feedrate;
+namespace feedrate::make_step_tests {
 using namespace feedrate::test;
 
 TEST_CASE("The CPU makes steps in fp32 and bf16, and refuses the others as not applicable") {
@@ -59,3 +59,5 @@ TEST_CASE("Every built-in model trains in both precisions") {
     }
   }
 }
+
+}  // namespace feedrate::make_step_tests

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-using namespace feedrate;
+namespace feedrate::optimizer_tests {
 
 TEST_CASE("Momentum carries half of the last step on when it is a half") {
   // Bug: the gradient is damped by 1 - momentum. By hand: v = 2, then 0.5 x 2 + 2 = 3;
@@ -46,3 +46,5 @@ TEST_CASE("Constants that make no sense are refused") {
   REQUIRE_THROWS_AS(require_sane(sgd(0.1f, 1.0f)), Error);
   REQUIRE_NOTHROW(require_sane(adam()));
 }
+
+}  // namespace feedrate::optimizer_tests

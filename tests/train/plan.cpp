@@ -6,7 +6,7 @@
 
 #include "feedrate/train/zoo.hpp"
 
-using namespace feedrate;
+namespace feedrate::plan_tests {
 
 TEST_CASE("Pooling and ReLU join the product before them, in either order") {
   // Bug: a second pooling replaces the first one instead of starting a block of its own.
@@ -34,3 +34,5 @@ TEST_CASE("Parameters lie one after the other: weights then bias of each product
   REQUIRE(blocks[1].bias_at == 320 + 18432);
   REQUIRE(parameters_of(blocks) == 320 + 18496 + 36928 + 36928 + 650);
 }
+
+}  // namespace feedrate::plan_tests

@@ -8,7 +8,7 @@
 
 #include "feedrate/train/cpu.hpp"
 
-using namespace feedrate;
+namespace feedrate::pooling_tests {
 
 namespace {
 
@@ -54,3 +54,5 @@ TEST_CASE("The gradient of a pooling goes to the first of equal largest elements
   REQUIRE(dx == expected);
   REQUIRE(dy == std::vector<float>{0, 0});
 }
+
+}  // namespace feedrate::pooling_tests

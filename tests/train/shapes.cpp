@@ -7,7 +7,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <string>
 
-using namespace feedrate;
+namespace feedrate::shapes_tests {
 using Catch::Matchers::ContainsSubstring;
 
 namespace {
@@ -62,3 +62,5 @@ TEST_CASE("A model must end in one score per class and may not be empty or huge"
   REQUIRE_THAT(refusal({std::size_t{1} << 40, std::size_t{1} << 40}, {Flatten{}, Linear{2}}),
                ContainsSubstring("between 1 and 2147483647"));
 }
+
+}  // namespace feedrate::shapes_tests

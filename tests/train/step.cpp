@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
-using namespace feedrate;
+namespace feedrate::step_tests {
 
 namespace {
 
@@ -31,3 +31,5 @@ TEST_CASE("A step without parameters saves and loads nothing, and refuses anythi
   REQUIRE_THROWS_AS(step.save(some), Error);
   REQUIRE_THROWS_AS(step.load(some), Error);
 }
+
+}  // namespace feedrate::step_tests

@@ -8,7 +8,7 @@
 
 #include "feedrate/train/shapes.hpp"
 
-using namespace feedrate;
+namespace feedrate::zoo_tests {
 
 TEST_CASE("Every name gives the model of that name, whose layers fit together") {
   // Bug: the list of names and the list of models are in a different order.
@@ -25,3 +25,5 @@ TEST_CASE("An unknown model is refused with the names of those there are") {
   REQUIRE_THROWS_WITH(zoo_model("imagenet"), Catch::Matchers::ContainsSubstring("'imagenet'") &&
                                                  Catch::Matchers::ContainsSubstring("wide-linear"));
 }
+
+}  // namespace feedrate::zoo_tests

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace feedrate {
 
@@ -17,6 +18,18 @@ inline constexpr std::array<std::string_view, 4> precision_names = {"fp32", "tf3
 
 constexpr std::string_view name_of(Precision precision) noexcept {
   return precision_names[static_cast<std::size_t>(precision)];
+}
+
+/// Where the u8 pixels of a sample become floats.
+enum class Preprocess : std::uint8_t {
+  device,  ///< on the device, so that bytes travel
+  host,    ///< in the workers, so that floats travel: four times as many bytes
+};
+
+inline constexpr std::array<std::string_view, 2> preprocess_names = {"device", "host"};
+
+constexpr std::string_view name_of(Preprocess preprocess) noexcept {
+  return preprocess_names[static_cast<std::size_t>(preprocess)];
 }
 
 /// What changing an axis changes beside the speed. A recommendation is made per tier.
@@ -30,13 +43,15 @@ inline constexpr std::array<std::string_view, 3> tier_names = {"safe", "numerics
 
 /// How to feed and run a training step. The defaults are what frameworks do when told nothing.
 struct Config {
-  int workers = 0;                        ///< threads that fill batches; 0: the caller fills them
-  int prefetch = 0;                       ///< batches kept ready ahead of the one in use
-  bool pinned = false;                    ///< batches in page-locked memory
-  int step_threads = 1;                   ///< threads of the step; on the cpu device only
-  Precision precision = Precision::fp32;  ///< number format of the step
-  int batch = 32;                         ///< samples per step
-  int accumulate = 1;                     ///< steps whose gradients are averaged for one update
+  int workers = 0;       ///< threads that fill batches; 0: the caller fills them
+  int prefetch = 0;      ///< batches kept ready ahead of the one in use
+  bool pinned = false;   ///< batches in page-locked memory
+  int step_threads = 1;  ///< threads of the step; on the cpu device only
+  bool graph = false;    ///< the step is one recorded CUDA graph; on cuda only
+  Preprocess preprocess = Preprocess::device;  ///< of u8 pixels; on cuda only
+  Precision precision = Precision::fp32;       ///< number format of the step
+  int batch = 32;                              ///< samples per step
+  int accumulate = 1;  ///< steps whose gradients are averaged for one update
 
   bool operator==(const Config&) const = default;
 };
@@ -47,6 +62,7 @@ struct Axis {
   std::string_view name;
   Tier tier;
   T Config::*field;
+  bool newer = false;  ///< records of older versions lack it: there it had its default
 };
 
 /// Calls `visit(axis)` for each axis, in the order in which people read them.
@@ -56,9 +72,23 @@ constexpr void for_each_axis(Visit&& visit) {
   visit(Axis<int>{"prefetch", Tier::safe, &Config::prefetch});
   visit(Axis<bool>{"pinned", Tier::safe, &Config::pinned});
   visit(Axis<int>{"step_threads", Tier::safe, &Config::step_threads});
+  visit(Axis<bool>{"graph", Tier::safe, &Config::graph, true});
+  visit(Axis<Preprocess>{"preprocess", Tier::safe, &Config::preprocess, true});
   visit(Axis<Precision>{"precision", Tier::numerics, &Config::precision});
   visit(Axis<int>{"batch", Tier::training, &Config::batch});
   visit(Axis<int>{"accumulate", Tier::training, &Config::accumulate});
+}
+
+/// Whether records of older versions lack an axis.
+template <class T>
+constexpr bool is_newer(T Config::*field) noexcept {
+  bool newer = false;
+  for_each_axis([&](const auto& axis) {
+    if constexpr (std::is_same_v<decltype(axis.field), T Config::*>) {
+      if (axis.field == field) newer = axis.newer;
+    }
+  });
+  return newer;
 }
 
 /// An axis' value as flags and people write it.
@@ -69,6 +99,9 @@ inline std::string value_text(bool value) {
   return value ? "on" : "off";
 }
 inline std::string value_text(Precision value) {
+  return std::string(name_of(value));
+}
+inline std::string value_text(Preprocess value) {
   return std::string(name_of(value));
 }
 

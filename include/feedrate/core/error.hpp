@@ -17,7 +17,7 @@ enum class Fault {
   internal,     ///< anything else (exit 1)
 };
 
-/// The one exception type of the library. `what()` is a full sentence for people.
+/// The exception type of the library. `what()` is a full sentence for people.
 class Error : public std::runtime_error {
  public:
   Error(Fault fault, const std::string& sentence) : std::runtime_error(sentence), fault_(fault) {}
@@ -26,6 +26,13 @@ class Error : public std::runtime_error {
 
  private:
   Fault fault_;
+};
+
+/// The device can't be used any more by this process, as after an illegal address on a GPU: another
+/// process may.
+class DeviceLost : public Error {
+ public:
+  explicit DeviceLost(const std::string& sentence) : Error(Fault::device, sentence) {}
 };
 
 }  // namespace feedrate

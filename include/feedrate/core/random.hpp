@@ -8,12 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/core/host_device.hpp"
+
 namespace feedrate {
 
 /// Philox4x32-10: a bijection of 128-bit counters under a 64-bit key.
 /// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
-inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
-                                           std::array<std::uint32_t, 2> key) noexcept {
+FEEDRATE_HD inline std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter,
+                                                       std::array<std::uint32_t, 2> key) noexcept {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t a = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t b = std::uint64_t{0xCD9E8D57u} * counter[2];

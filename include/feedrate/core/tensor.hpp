@@ -16,15 +16,16 @@
 namespace feedrate {
 
 /// The type of one element.
-enum class DType : std::uint8_t { u8, i32, i64, f32, f64, bf16 };
+enum class DType : std::uint8_t { u8, i32, i64, f32, f64, bf16, f16 };
 
 constexpr std::size_t bytes_of(DType dtype) noexcept {
-  constexpr std::array<std::size_t, 6> bytes = {1, 4, 8, 4, 8, 2};
+  constexpr std::array<std::size_t, 7> bytes = {1, 4, 8, 4, 8, 2, 2};
   return bytes[static_cast<std::size_t>(dtype)];
 }
 
 constexpr std::string_view name_of(DType dtype) noexcept {
-  constexpr std::array<std::string_view, 6> names = {"u8", "i32", "i64", "f32", "f64", "bf16"};
+  constexpr std::array<std::string_view, 7> names = {"u8",  "i32",  "i64", "f32",
+                                                     "f64", "bf16", "f16"};
   return names[static_cast<std::size_t>(dtype)];
 }
 
@@ -33,19 +34,20 @@ template <class T>
 inline constexpr bool is_element =
     std::is_same_v<T, std::uint8_t> || std::is_same_v<T, std::int32_t> ||
     std::is_same_v<T, std::int64_t> || std::is_same_v<T, float> || std::is_same_v<T, double> ||
-    std::is_same_v<T, BFloat16>;
+    std::is_same_v<T, BFloat16> || std::is_same_v<T, Float16>;
 
 /// The DType of a C++ type.
 template <class T>
 constexpr DType dtype_of() noexcept {
   static_assert(is_element<T>,
-                "feedrate: a tensor element must be uint8_t, int32_t, int64_t, float, double or "
-                "BFloat16");
+                "feedrate: a tensor element must be uint8_t, int32_t, int64_t, float, double, "
+                "BFloat16 or Float16");
   if (std::is_same_v<T, std::uint8_t>) return DType::u8;
   if (std::is_same_v<T, std::int32_t>) return DType::i32;
   if (std::is_same_v<T, std::int64_t>) return DType::i64;
   if (std::is_same_v<T, float>) return DType::f32;
   if (std::is_same_v<T, double>) return DType::f64;
+  if (std::is_same_v<T, Float16>) return DType::f16;
   return DType::bf16;
 }
 

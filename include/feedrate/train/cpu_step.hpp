@@ -14,6 +14,7 @@
 #include "feedrate/core/tensor.hpp"
 #include "feedrate/train/arena.hpp"
 #include "feedrate/train/blas.hpp"
+#include "feedrate/train/check_batch.hpp"
 #include "feedrate/train/cost.hpp"
 #include "feedrate/train/cpu_worker.hpp"
 #include "feedrate/train/loss.hpp"
@@ -54,7 +55,7 @@ class CpuStep final : public AnyStep {
 
   /// `input` is f32, or u8 which is scaled to 0 to 1, of shape [count, ...sample shape].
   void run(const TensorView& input, std::span<const std::int32_t> labels) override {
-    require_batch(input, labels.size());
+    require_batch(input, sample_, labels.size(), batch_);
     const std::size_t counted = count_labels(labels, classes_);
     train(input, labels, counted);
     average_loss(counted);
@@ -82,12 +83,12 @@ class CpuStep final : public AnyStep {
   std::size_t parameter_count() const override { return parameters_of(blocks_); }
 
   void save(std::span<float> parameters) override {
-    require_parameters(parameters.size());
+    require_parameters(parameters.size(), parameter_count());
     std::ranges::copy(parameters_.values(), parameters.begin());
   }
 
   void load(std::span<const float> parameters) override {
-    require_parameters(parameters.size());
+    require_parameters(parameters.size(), parameter_count());
     std::ranges::copy(parameters, parameters_.values().begin());
     parameters_.round(0, parameter_count());
   }
@@ -154,31 +155,6 @@ class CpuStep final : public AnyStep {
 
   std::pair<std::size_t, std::size_t> share_of(std::size_t all, std::size_t part) const noexcept {
     return {all * part / parts(), all * (part + 1) / parts()};
-  }
-
-  void require_batch(const TensorView& input, std::size_t count) const {
-    const bool fits = input.shape.rank() == sample_.rank() + 1 && input.shape[0] == count &&
-                      std::ranges::equal(input.shape.extents().subspan(1), sample_.extents());
-    if (!fits) {
-      throw Error(Fault::usage, "A step of " + std::to_string(count) + " samples of " +
-                                    text_of(sample_) + " was given an input of " +
-                                    text_of(input.shape) + ".");
-    }
-    if (count == 0 || count > batch_) {
-      throw Error(Fault::usage, "A batch of " + std::to_string(count) +
-                                    " samples was given to a step made for 1 to " +
-                                    std::to_string(batch_) + ".");
-    }
-    if (input.dtype != DType::f32 && input.dtype != DType::u8) {
-      throw Error(Fault::usage, "A step reads f32 or u8, not " + std::string(name_of(input.dtype)) +
-                                    "; convert the samples when they are loaded.");
-    }
-  }
-
-  void require_parameters(std::size_t count) const {
-    if (count == parameter_count()) return;
-    throw Error(Fault::usage, "The model has " + std::to_string(parameter_count()) +
-                                  " parameters, not " + std::to_string(count) + ".");
   }
 
   Shape sample_;

@@ -104,7 +104,7 @@ class CpuWorker {
   double compute_loss(std::span<const std::int32_t> labels, float scale) {
     const SoftmaxCrossEntropy<Storage> loss{
         memory_.kept.back().out,       labels.data(), memory_.dy, memory_.losses.data(),
-        blocks_.back().out.elements(), scale};
+        blocks_.back().out.elements(), &scale};
     Cpu{}.for_rows(images_, loss);
     double sum = 0;
     for (float each : memory_.losses.first(images_)) sum += double{each};

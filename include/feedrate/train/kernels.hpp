@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "feedrate/core/host_device.hpp"
+#include "feedrate/train/pack.hpp"
 
 namespace feedrate {
 
@@ -29,16 +30,35 @@ struct Convert {
   float scale;
 
   FEEDRATE_HD void operator()(std::size_t i) const { y[i] = Out(static_cast<float>(x[i]) * scale); }
+
+  bool packs() const { return is_packed(x) && is_packed(y); }
+  FEEDRATE_HD void pack(std::size_t i) const {
+    const Pack<In> in = pack_at(x, i);
+    Pack<Out> out;
+    for (int j = 0; j < pack_width; ++j) out.at[j] = Out(static_cast<float>(in.at[j]) * scale);
+    pack_at(y, i) = out;
+  }
 };
 
-/// dy[i] = 0 where the output of ReLU was not positive. For each element.
-template <class T>
+/// dy[i] = 0 where the output of ReLU was not positive; G is the type of gradients. For each
+/// element.
+template <class T, class G = float>
 struct ReluBackward {
   const T* y;
-  float* dy;
+  G* dy;
 
   FEEDRATE_HD void operator()(std::size_t i) const {
-    dy[i] = static_cast<float>(y[i]) <= 0 ? 0.0f : dy[i];
+    dy[i] = static_cast<float>(y[i]) <= 0 ? G(0.0f) : dy[i];
+  }
+
+  bool packs() const { return is_packed(y) && is_packed(dy); }
+  FEEDRATE_HD void pack(std::size_t i) const {
+    const Pack<T> out = pack_at(static_cast<const T*>(y), i);
+    Pack<G> gradient = pack_at(dy, i);
+    for (int j = 0; j < pack_width; ++j) {
+      if (static_cast<float>(out.at[j]) <= 0) gradient.at[j] = G(0.0f);
+    }
+    pack_at(dy, i) = gradient;
   }
 };
 

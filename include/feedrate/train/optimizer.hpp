@@ -48,14 +48,35 @@ struct UpdateScalars {
 };
 
 /// The scalars of update `t`, the first being 1.
-inline UpdateScalars scalars_of(const OptimizerSpec& spec, std::uint64_t t) noexcept {
+FEEDRATE_HD inline UpdateScalars scalars_of(const OptimizerSpec& spec, std::uint64_t t) noexcept {
   const auto power = static_cast<double>(t);
   return {spec.rate, static_cast<float>(1 - std::pow(double{spec.beta1}, power)),
           static_cast<float>(std::sqrt(1 - std::pow(double{spec.beta2}, power)))};
 }
 
-/// v = momentum v + g, p -= rate v, as torch.optim.SGD with dampening 0. `velocity` is null
-/// without momentum. For each parameter.
+/// v = momentum v + g, p -= rate v, as torch.optim.SGD with dampening 0, for one parameter.
+/// `velocity` is null without momentum.
+FEEDRATE_HD inline void descend(const OptimizerSpec& spec, const UpdateScalars& now, float gradient,
+                                float* velocity, float& parameter) {
+  float step = gradient + spec.weight_decay * parameter;
+  if (velocity != nullptr) step = *velocity = spec.momentum * *velocity + step;
+  parameter -= now.rate * step;
+}
+
+/// m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2,
+/// p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon), as torch.optim.Adam, for
+/// one parameter.
+/// Source: Kingma, Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+FEEDRATE_HD inline void adapt(const OptimizerSpec& spec, const UpdateScalars& now, float gradient,
+                              float& mean, float& square, float& parameter) {
+  const float g = gradient + spec.weight_decay * parameter;
+  mean += (1 - spec.beta1) * (g - mean);
+  square = spec.beta2 * square + (1 - spec.beta2) * g * g;
+  const float root = std::sqrt(square) / now.root_bias2 + spec.epsilon;
+  parameter -= now.rate / now.bias1 * mean / root;
+}
+
+/// `descend` for each parameter; `velocity` is null without momentum.
 struct Sgd {
   OptimizerSpec spec;
   const UpdateScalars* now;
@@ -64,15 +85,11 @@ struct Sgd {
   float* velocity;
 
   FEEDRATE_HD void operator()(std::size_t i) const {
-    float step = gradient[i] + spec.weight_decay * parameters[i];
-    if (velocity != nullptr) step = velocity[i] = spec.momentum * velocity[i] + step;
-    parameters[i] -= now->rate * step;
+    descend(spec, *now, gradient[i], velocity == nullptr ? nullptr : velocity + i, parameters[i]);
   }
 };
 
-/// m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2,
-/// p -= rate / (1 - beta1^t) m / (sqrt(v) / sqrt(1 - beta2^t) + epsilon), as torch.optim.Adam.
-/// Source: Kingma, Ba, "Adam: a method for stochastic optimization", ICLR 2015. For each parameter.
+/// `adapt` for each parameter.
 struct Adam {
   OptimizerSpec spec;
   const UpdateScalars* now;
@@ -82,11 +99,7 @@ struct Adam {
   float* square;
 
   FEEDRATE_HD void operator()(std::size_t i) const {
-    const float g = gradient[i] + spec.weight_decay * parameters[i];
-    mean[i] += (1 - spec.beta1) * (g - mean[i]);
-    square[i] = spec.beta2 * square[i] + (1 - spec.beta2) * g * g;
-    const float root = std::sqrt(square[i]) / now->root_bias2 + spec.epsilon;
-    parameters[i] -= now->rate / now->bias1 * mean[i] / root;
+    adapt(spec, *now, gradient[i], mean[i], square[i], parameters[i]);
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "feedrate/core/host_device.hpp"
 #include "feedrate/train/kernels.hpp"
@@ -30,8 +31,11 @@ struct PoolWindows {
 
   /// Index of the first element of the window of output pixel `row`.
   FEEDRATE_HD std::size_t first(std::size_t row) const {
-    const std::size_t x = row % to.width, y = row / to.width % to.height;
-    const std::size_t image = row / (to.width * to.height);
+    // 32 bits: a GPU divides them several times as fast, and no step has more pixels.
+    const auto width = static_cast<std::uint32_t>(to.width);
+    const auto height = static_cast<std::uint32_t>(to.height);
+    const auto pixel = static_cast<std::uint32_t>(row), out_line = pixel / width;
+    const std::size_t x = pixel % width, y = out_line % height, image = out_line / height;
     const std::size_t line = image * from.height + y * stride;
     return (line * from.width + x * stride) * from.channels;
   }
@@ -97,12 +101,12 @@ struct PoolForward {
 /// up: it becomes 0 where it was passed on. dx must be zero before, unless the windows tile it.
 /// For rows that are output pixels; where windows overlap they add to the same place, so then rows
 /// must not run at the same time.
-template <class T, class Dx>
+template <class T, class Dx, class G = float>
 struct PoolBackward {
   const T* x;
   const float* bias;
   const T* y;
-  float* dy;
+  G* dy;
   Dx* dx;
   PoolWindows windows;
   float floor;
@@ -126,7 +130,7 @@ struct PoolBackward {
     const std::size_t channels = windows.from.channels;
     const T* const from = x + at;
     const T* const max = y + row * channels;
-    float* const gradient = dy + row * channels;
+    G* const gradient = dy + row * channels;
     Dx* const to = dx + at;
     FEEDRATE_INDEPENDENT
     for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
@@ -134,9 +138,9 @@ struct PoolBackward {
           static_cast<float>(T(activate(static_cast<float>(from[c]) + bias[c], floor)));
       // Products, because two choices by one condition become a branch, which isn't vectorised.
       const float share = static_cast<float>(max[c]) > value ? 0.0f : 1.0f;
-      const float whole = gradient[c];
+      const float whole = static_cast<float>(gradient[c]);
       to[c] = Dx(share * whole + (add ? static_cast<float>(to[c]) : 0.0f));
-      gradient[c] = (1.0f - share) * whole;
+      gradient[c] = G((1.0f - share) * whole);
     }
   }
 };

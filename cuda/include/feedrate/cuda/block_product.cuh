@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of a block on the GPU: Linear or a convolution, forward and backward.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "feedrate/cuda/blas.hpp"
+#include "feedrate/cuda/launch.cuh"
+#include "feedrate/cuda/step_memory.hpp"
+#include "feedrate/train/column_sums.hpp"
+#include "feedrate/train/im2col.hpp"
+#include "feedrate/train/kernels.hpp"
+#include "feedrate/train/pack.hpp"
+#include "feedrate/train/plan.hpp"
+
+namespace feedrate::cuda {
+
+/// What products of a step work with.
+template <class Storage>
+struct ProductTools {
+  cudaStream_t stream;
+  Blas& blas;
+  Operands operands;
+  const StepMemory<Storage>& memory;
+};
+
+/// One product with its weights [place.depth, raw.channels]. A convolution's columns are made for
+/// some images at a time, once for the forward and once for the backward pass.
+template <class Storage>
+class BlockProduct {
+ public:
+  BlockProduct(const ProductTools<Storage>& tools, const Block& block, const Place& place)
+      : tools_(tools), block_(block), place_(place), depth_(place.depth), out_(outputs(block)) {}
+
+  /// raw[images, ...raw] = x[images, ...in] times the weights; where no pooling follows, also plus
+  /// the bias, and ReLU.
+  void forward(const Storage* x, std::size_t images, Storage* raw) const {
+    const Epilogue wanted = block_.pools() ? Epilogue::none
+                            : block_.relu  ? Epilogue::bias_relu
+                                           : Epilogue::bias;
+    for_chunks(images, [&](std::size_t first, std::size_t count) {
+      Product product = of({.m = count * block_.raw.pixels(), .n = out_, .k = depth_});
+      product.epilogue = wanted;
+      Storage* const to = raw + first * block_.raw.elements();
+      const ProductMemory memory{left(x, first, count), weights(), to,
+                                 const_cast<Storage*>(weights_base() + place_.bias_at), 0};
+      if (wanted != Epilogue::none && !tools_.blas.supports(product, memory)) {
+        product.epilogue = Epilogue::none;
+        tools_.blas.run(product, memory);
+        return add_bias(to, product.m);
+      }
+      tools_.blas.run(product, memory);
+    });
+  }
+
+  /// From `draw`, the gradient of raw: the gradients of the weights and, where no pooling follows,
+  /// of the bias, added to what is there where `add` says so, and dx unless it is null.
+  void backward(const Storage* x, const Storage* draw, std::size_t images, bool add,
+                Storage* dx) const {
+    bool bias_done = block_.pools();
+    for_chunks(images, [&](std::size_t first, std::size_t count) {
+      const Storage* const gradient = draw + first * block_.raw.elements();
+      const bool whole = count == images && !add && !bias_done;
+      bias_done |= weight_gradient(left(x, first, count), gradient, count, add || first > 0, whole);
+      if (dx != nullptr) input_gradient(gradient, count, dx + first * block_.in.elements());
+    });
+    if (!bias_done) bias_gradient(draw, images, add);
+  }
+
+  /// From dy, the gradient of what leaves the block, before ReLU: that of the bias.
+  void bias_gradient(const Storage* dy, std::size_t images, bool add) const {
+    const RowParts cut = RowParts::of(images * block_.out.pixels(), out_);
+    float* const sums = tools_.memory.sums;
+    for_rows(tools_.stream, cut.parts, out_, SumParts<Storage>{cut, dy, sums});
+    const AddParts total{cut, sums, tools_.memory.gradient + place_.bias_at, add};
+    for_rows(tools_.stream, out_, cut.parts, total);
+  }
+
+ private:
+  static std::size_t outputs(const Block& block) noexcept { return block.raw.channels; }
+
+  template <class F>
+  void for_chunks(std::size_t images, const F& f) const {
+    const std::size_t chunk = StepMemory<Storage>::chunk_of(block_, images);
+    for (std::size_t first = 0; first < images; first += chunk) {
+      f(first, std::min(chunk, images - first));
+    }
+  }
+
+  const Storage* weights_base() const noexcept { return tools_.memory.rounded(); }
+  const Storage* weights() const noexcept { return weights_base() + place_.weights_at; }
+
+  /// A product of the forward pass; what differs is set by the caller.
+  Product of(Product product) const noexcept {
+    product.operands = tools_.operands;
+    if (product.a_leading == 0) product.a_leading = depth_;
+    if (product.b_leading == 0) product.b_leading = out_;
+    if (product.c_leading == 0) product.c_leading = out_;
+    return product;
+  }
+
+  /// The left operand of some images: x itself, or its columns.
+  const Storage* left(const Storage* x, std::size_t first, std::size_t count) const {
+    const Storage* const from = x + first * block_.in.elements();
+    if (block_.plain()) return from;
+    const std::size_t rows = count * block_.raw.pixels();
+    Storage* const to = tools_.memory.columns;
+    if (block_.in.channels % per_access<Storage> == 0) {
+      using Access = Pack<Storage, int{per_access<Storage>}>;
+      const ReadColumns<Access> read{ColumnGeometry(block_, depth_, per_access<Storage>),
+                                     reinterpret_cast<const Access*>(from),
+                                     reinterpret_cast<Access*>(to)};
+      for_rows(tools_.stream, rows, depth_ / per_access<Storage>, read);
+    } else {
+      const ReadColumns<Storage> read{ColumnGeometry(block_, depth_), from, to};
+      for_rows(tools_.stream, rows, depth_, read);
+    }
+    return to;
+  }
+
+  void add_bias(Storage* y, std::size_t rows) const {
+    const BiasRelu<Storage, Storage> body{y, tools_.memory.values + place_.bias_at, y, out_,
+                                          floor_of(block_.relu)};
+    for_rows(tools_.stream, rows, out_, body);
+  }
+
+  /// True where the bias' gradient was computed, too: the product reads all of `draw` anyway.
+  bool weight_gradient(const Storage* a, const Storage* draw, std::size_t images, bool add,
+                       bool whole) const {
+    Product product = of({.m = depth_, .n = out_, .k = images * block_.raw.pixels(), .wide = true});
+    product.a_transposed = true;
+    float* const gradient = tools_.memory.gradient;
+    const ProductMemory memory{a, draw, gradient + place_.weights_at, gradient + place_.bias_at,
+                               add ? 1.0f : 0.0f};
+    Product fused = product;
+    fused.epilogue = Epilogue::bias_gradient;
+    const auto bytes = static_cast<double>(product.k * out_ * sizeof(Storage));
+    const bool fuses = whole && tools_.blas.pays(fused, memory, bytes);
+    tools_.blas.run(fuses ? fused : product, memory);
+    return fuses;
+  }
+
+  /// The columns' memory is used again: the weights' gradient has read it.
+  void input_gradient(const Storage* draw, std::size_t images, Storage* dx) const {
+    Product product = of({.m = images * block_.raw.pixels(), .n = depth_, .k = out_});
+    product.a_leading = out_;
+    product.b_transposed = true;
+    product.c_leading = depth_;
+    Storage* const to = block_.plain() ? dx : tools_.memory.columns;
+    tools_.blas.run(product, {draw, weights(), to, nullptr, 0});
+    if (block_.plain()) return;
+    sum_columns(images, to, dx);
+  }
+
+  void sum_columns(std::size_t images, const Storage* columns, Storage* dx) const {
+    const std::size_t pixels = images * block_.in.pixels(), channels = block_.in.channels;
+    constexpr std::size_t together = per_access<Storage>;
+    if (channels % together == 0) {
+      const SumColumns<Storage, int{together}> sum(ColumnGeometry(block_, depth_, together),
+                                                   columns, dx);
+      for_rows(tools_.stream, pixels, channels / together, sum);
+    } else {
+      const SumColumns<Storage> sum(ColumnGeometry(block_, depth_), columns, dx);
+      for_rows(tools_.stream, pixels, channels, sum);
+    }
+  }
+
+  ProductTools<Storage> tools_;
+  const Block& block_;
+  const Place& place_;
+  std::size_t depth_, out_;
+};
+
+}  // namespace feedrate::cuda

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices: what the CUDA runtime says of them, and choosing one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+
+#include "feedrate/cuda/check.hpp"
+
+namespace feedrate::cuda {
+
+/// One GPU as the runtime sees it.
+struct Device {
+  int index = 0;  ///< in the runtime's order, which CUDA_VISIBLE_DEVICES may change
+  std::string name;
+  std::string uuid;  ///< "GPU-5fc0...", as nvidia-smi writes it
+  int capability_major = 0, capability_minor = 0;
+  int multiprocessors = 0;
+  std::size_t memory_bytes = 0;
+};
+
+/// Number of devices; throws Error(device), with a sentence, where there is none or the driver is
+/// too old.
+inline int device_count() {
+  int count = 0;
+  check(cudaGetDeviceCount(&count), "counting GPUs");
+  return count;
+}
+
+namespace detail {
+
+inline std::string uuid_text(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (int i = 0; i < 16; ++i) {
+    std::array<char, 3> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned char>(uuid.bytes[i]));
+    text += hex.data();
+    if (i == 3 || i == 5 || i == 7 || i == 9) text += '-';
+  }
+  return text;
+}
+
+}  // namespace detail
+
+/// What device `index` is. Makes no context.
+inline Device describe_device(int index) {
+  cudaDeviceProp properties{};
+  check(cudaGetDeviceProperties(&properties, index), "asking what a GPU is");
+  return {index,
+          properties.name,
+          detail::uuid_text(properties.uuid),
+          properties.major,
+          properties.minor,
+          properties.multiProcessorCount,
+          properties.totalGlobalMem};
+}
+
+/// The device of this UUID, as nvidia-smi writes it; throws Error(device) where it is not visible.
+inline Device find_device(const std::string& uuid) {
+  const int count = device_count();
+  for (int index = 0; index < count; ++index) {
+    Device device = describe_device(index);
+    if (device.uuid == uuid) return device;
+  }
+  throw Error(Fault::device,
+              "The GPU " + uuid + " is hidden from this process: see CUDA_VISIBLE_DEVICES.");
+}
+
+/// Makes device `index` the calling thread's.
+inline void use_device(int index) {
+  check(cudaSetDevice(index), "choosing a GPU");
+}
+
+}  // namespace feedrate::cuda

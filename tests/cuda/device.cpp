@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/cuda/device.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include "harness.hpp"
+
+namespace feedrate::cuda::device_tests {
+namespace {
+
+using feedrate::testing::FreshDevice;
+
+TEST_CASE("A device is described, and found by its UUID", "[device]") {
+  // Bug: another device than the one that was asked for.
+  FreshDevice fresh;
+  const Device device = describe_device(0);
+  CHECK(device.name == "Stand-in GPU");
+  CHECK(device.capability_major == 9);
+  CHECK(device.memory_bytes == std::size_t{1} << 30);
+  CHECK(find_device(device.uuid).index == 0);
+  CHECK_THROWS_AS(find_device("GPU-none"), Error);
+  CHECK_THROWS_AS(use_device(1), Error);
+}
+
+TEST_CASE("Where there is no device the count says so in a sentence", "[device]") {
+  // Bug: a crash, or a count of zero that nobody explains.
+  FreshDevice fresh;
+  standin::fail_at("cudaGetDeviceCount", 1, cudaErrorNoDevice);
+  CHECK_THROWS_AS(device_count(), Error);
+  CHECK(device_count() == 1);
+}
+
+}  // namespace
+}  // namespace feedrate::cuda::device_tests

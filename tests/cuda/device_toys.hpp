@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps on the GPU and batches in its memory, for tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "../train/toys.hpp"
+#include "feedrate/cuda/memory.hpp"
+#include "feedrate/cuda/step.hpp"
+#include "feedrate/cuda/stream.hpp"
+
+namespace feedrate::test {
+
+/// A copy of a batch in the memory of the GPU.
+class DeviceBatch {
+ public:
+  DeviceBatch(const TensorView& input, std::span<const std::int32_t> labels, cudaStream_t stream)
+      : shape_(input.shape),
+        dtype_(input.dtype),
+        count_(labels.size()),
+        input_(input.bytes()),
+        labels_(labels.size_bytes()) {
+    put(input_, input.data, stream);
+    put(labels_, labels.data(), stream);
+    while (cudaStreamQuery(stream) == cudaErrorNotReady) {
+    }
+  }
+  DeviceBatch(ToyBatch& batch, cudaStream_t stream)
+      : DeviceBatch(batch.view(), batch.labels, stream) {}
+
+  TensorView view() const { return {input_.data(), dtype_, shape_}; }
+  std::span<const std::int32_t> labels() const {
+    return {reinterpret_cast<const std::int32_t*>(labels_.data()), count_};
+  }
+
+ private:
+  static void put(const cuda::DeviceMemory& to, const void* from, cudaStream_t stream) {
+    cuda::check(cudaMemcpyAsync(to.data(), from, to.bytes(), cudaMemcpyHostToDevice, stream),
+                "copying a batch");
+  }
+
+  Shape shape_;
+  DType dtype_;
+  std::size_t count_;
+  cuda::DeviceMemory input_, labels_;
+};
+
+/// A step on a stream of its own.
+struct StreamStep {
+  cuda::Stream stream;
+  std::unique_ptr<AnyStep> step;
+
+  StreamStep(const ModelSpec& model, const OptimizerSpec& optimizer, Precision precision,
+             std::size_t batch, const cuda::StepOptions& options = {}, std::uint64_t seed = 3)
+      : step(cuda::make_cuda_step(model, optimizer, precision, batch, stream.handle(), seed,
+                                  options)) {}
+
+  void run(const DeviceBatch& batch) { step->run(batch.view(), batch.labels()); }
+  /// Copies the batch to the GPU first, and waits until it was used.
+  void run(ToyBatch& batch) {
+    const DeviceBatch there(batch, stream.handle());
+    run(there);
+    step->synchronize();
+  }
+  std::vector<float> parameters() { return saved(*step); }
+};
+
+}  // namespace feedrate::test

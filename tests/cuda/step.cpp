@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of the step on the GPU, on the stand-in: its results are those of the step on the CPU.
+#include "feedrate/cuda/step.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <vector>
+
+#include "device_toys.hpp"
+#include "feedrate/cuda/blas.hpp"
+#include "feedrate/cuda/check.hpp"
+#include "feedrate/train/cpu_step.hpp"
+#include "feedrate/train/zoo.hpp"
+#include "standin.hpp"
+
+namespace feedrate::step_tests {
+using namespace feedrate::test;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// Each test begins with a device of its own, in one of the legal orders of work.
+void fresh_device(const standin::Schedule& schedule = standin::lazy) {
+  standin::reset();
+  standin::set_schedule(schedule);
+  standin::set_memory_limit(std::size_t{4} << 30);
+  standin::refuses_epilogues = false;
+}
+
+ModelSpec with_layers(const Shape& input, std::vector<LayerSpec> layers) {
+  return {"toy", input, std::move(layers)};
+}
+
+/// Each way through a block: chunks, padding, overlapping and cut windows, no product at first.
+std::vector<ModelSpec> models_of_each_kind() {
+  return {
+      with_layers({7}, {Linear{3}}),
+      with_layers({7}, {Relu{}, Linear{5}, Relu{}, Linear{3}}),
+      with_layers({5, 6, 2}, {Conv2d{.out = 3, .kernel = 1}, Relu{}, Flatten{}, Linear{2}}),
+      with_layers({5, 6, 8},
+                  {Conv2d{.out = 16, .padding = 1}, Relu{},
+                   Conv2d{.out = 4, .kernel = 3, .stride = 2, .padding = 2}, Flatten{}, Linear{2}}),
+      with_layers({7, 6, 2}, {Conv2d{.out = 3}, MaxPool{}, Relu{}, Flatten{}, Linear{2}}),
+      with_layers({7, 7, 2}, {Conv2d{.out = 3}, MaxPool{3, 1}, Flatten{}, Linear{2}}),
+      with_layers({8, 8, 2},
+                  {Conv2d{.out = 3, .padding = 1}, MaxPool{}, MaxPool{}, Flatten{}, Linear{2}}),
+      with_layers({6, 6, 2},
+                  {MaxPool{}, Relu{}, Conv2d{.out = 3, .kernel = 2}, Relu{}, Flatten{}, Linear{2}}),
+      toy_cnn(),
+  };
+}
+
+/// What one step at a rate of 1 takes off the parameters: the gradient.
+std::vector<float> moved(std::vector<float> before, const std::vector<float>& after) {
+  for (std::size_t i = 0; i < after.size(); ++i) before[i] -= after[i];
+  return before;
+}
+
+double gradient_distance(const ModelSpec& model, Precision precision, std::size_t batch,
+                         std::size_t count) {
+  ToyBatch samples(model, count);
+  if (count > 2) samples.labels[1] = -1;
+  CpuStep<float> cpu(model, sgd(1.0f), batch, 1, 3);
+  StreamStep gpu(model, sgd(1.0f), precision, batch);
+  const std::vector<float> start = saved(cpu);
+  REQUIRE(gpu.parameters() == start);
+  cpu.run(samples.view(), samples.labels);
+  gpu.run(samples);
+  REQUIRE(std::abs(gpu.step->loss() / cpu.loss() - 1) < 1e-2);
+  return distance(moved(start, gpu.parameters()), moved(start, saved(cpu)));
+}
+
+/// For parameters after one step.
+double bound_of(Precision precision) {
+  if (precision == Precision::fp32) return 1e-5;
+  return precision == Precision::tf32 ? 1e-3 : 1e-2;
+}
+
+/// For gradients of toys: one activation of a few hundred that rounding carries over zero is a
+/// hundredth by itself.
+double gradient_bound_of(Precision precision) {
+  if (precision == Precision::fp32) return 2e-5;
+  return precision == Precision::tf32 ? 3e-2 : 8e-2;
+}
+
+constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16,
+                                    Precision::bf16};
+
+}  // namespace
+
+TEST_CASE("A step on the GPU moves parameters as one on the CPU, for every kind of layer") {
+  // Bug: any wrong body, product, chunk or place. With and without fused epilogues, in both orders
+  // of work. Parameters of order 1 round the gradient to 6e-8 of them, as on the CPU.
+  const bool refuse = GENERATE(false, true);
+  const auto schedule = GENERATE(standin::lazy, standin::eager);
+  fresh_device(schedule);
+  standin::refuses_epilogues = refuse;
+  for (const ModelSpec& model : models_of_each_kind()) {
+    CAPTURE(model.layers.size(), model.input[0]);
+    CHECK(gradient_distance(model, Precision::fp32, 5, 5) < 2e-5);
+    CHECK(gradient_distance(model, Precision::fp32, 7, 3) < 2e-5);
+  }
+}
+
+TEST_CASE("Each precision follows fp32 within what it resolves, for every kind of layer") {
+  // Bug: a sum that is rounded at every addition, or an operand of the wrong type.
+  fresh_device();
+  const Precision precision =
+      GENERATE(Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16);
+  for (const ModelSpec& model : models_of_each_kind()) {
+    CAPTURE(name_of(precision), model.layers.size(), model.input[0]);
+    CHECK(gradient_distance(model, precision, 5, 5) < gradient_bound_of(precision));
+  }
+}
+
+TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every precision") {
+  // Bug: a shape of a real workload that no toy has.
+  fresh_device();
+  const Precision precision =
+      GENERATE(Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16);
+  for (std::string_view name : zoo_names) {
+    const ModelSpec model = zoo_model(name);
+    CpuStep<float> cpu(model, sgd(0.01f, 0.9f), 3, 2, 3);
+    StreamStep gpu(model, sgd(0.01f, 0.9f), precision, 5);
+    ToyBatch batch(model, 3);
+    cpu.run(batch.view(), batch.labels);
+    gpu.run(batch);
+    CAPTURE(name, name_of(precision));
+    CHECK(distance(gpu.parameters(), saved(cpu)) < bound_of(precision));
+    CHECK(std::abs(gpu.step->loss() - cpu.loss()) < 0.02 * cpu.loss());
+  }
+}
+
+TEST_CASE("Columns that are made in several chunks give the same gradient") {
+  // Bug: the second chunk overwrites the first one's gradient. An image has 2.4 MB of columns in
+  // fp32: 28 are made at a time.
+  fresh_device(GENERATE(standin::lazy, standin::eager));
+  const ModelSpec model =
+      with_layers({64, 64, 16}, {Conv2d{.out = 2, .padding = 1}, Relu{}, Conv2d{.out = 8},
+                                 MaxPool{.kernel = 4, .stride = 4}, Flatten{}, Linear{3}});
+  CHECK(gradient_distance(model, Precision::fp32, 70, 61) < 2e-5);
+}
+
+TEST_CASE("Optimizers, accumulation and decay give what they give on the CPU") {
+  // Bug: a momentum of the padding, a mean that is a sum, Adam's step counted per batch.
+  fresh_device();
+  OptimizerSpec momentum = sgd(0.1f, 0.9f), slow = adam(0.01f);
+  momentum.weight_decay = 0.01f;
+  momentum.accumulate = 3;
+  slow.weight_decay = 0.02f;
+  OptimizerSpec twice = adam(0.01f);
+  twice.accumulate = 2;
+  for (const OptimizerSpec& optimizer : {sgd(0.1f), momentum, slow, twice}) {
+    CpuStep<float> cpu(toy_cnn(), optimizer, 6, 1, 3);
+    StreamStep gpu(toy_cnn(), optimizer, Precision::fp32, 6);
+    for (std::size_t i = 0; i < 7; ++i) {
+      ToyBatch batch(toy_cnn(), 1 + i % 6, i);
+      cpu.run(batch.view(), batch.labels);
+      gpu.run(batch);
+      REQUIRE(std::abs(gpu.step->loss() - cpu.loss()) < 2e-5);
+    }
+    CHECK(distance(gpu.parameters(), saved(cpu)) < 1e-5);
+  }
+}
+
+TEST_CASE("A gradient that is longer than allowed is shortened to that") {
+  // Bug: each element is cut on its own, or the loss scale is part of the length.
+  fresh_device();
+  const Precision precision = GENERATE(Precision::fp32, Precision::fp16);
+  ToyBatch batch(toy_cnn(), 4);
+  StreamStep free(toy_cnn(), sgd(1.0f), precision, 4);
+  const std::vector<float> start = free.parameters();
+  free.run(batch);
+  const std::vector<float> gradient = moved(start, free.parameters());
+  double norm = 0;
+  for (float g : gradient) norm += double{g} * double{g};
+  norm = std::sqrt(norm);
+  for (double share : {0.25, 4.0}) {
+    StreamStep clipped(toy_cnn(), sgd(1.0f), precision, 4,
+                       {.clip_norm = static_cast<float>(share * norm)});
+    clipped.run(batch);
+    std::vector<float> expected = gradient;
+    for (float& g : expected) g *= static_cast<float>(std::min(share, 1.0));
+    CHECK(distance(moved(start, clipped.parameters()), expected) < 1e-4);
+  }
+}
+
+TEST_CASE("A batch of ignored samples changes nothing, and one of u8 is that of its values / 255") {
+  // Bug: 0 / 0 spreads NaN, or bytes are read as they are.
+  fresh_device();
+  StreamStep gpu(toy_cnn(), sgd(0.5f, 0.9f), Precision::fp16, 3);
+  const std::vector<float> start = gpu.parameters();
+  ToyBatch batch(toy_cnn(), 3);
+  std::ranges::fill(batch.labels, -1);
+  gpu.run(batch);
+  CHECK(gpu.step->loss() == 0);
+  CHECK(gpu.parameters() == start);
+
+  std::vector<std::uint8_t> bytes(batch.images.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<std::uint8_t>(i * 7);
+    batch.images[i] = static_cast<float>(bytes[i]) / 255.0f;
+  }
+  std::ranges::fill(batch.labels, 1);
+  StreamStep of_bytes(toy_cnn(), sgd(0.5f), Precision::fp32, 3);
+  StreamStep of_floats(toy_cnn(), sgd(0.5f), Precision::fp32, 3);
+  const TensorView view{bytes.data(), DType::u8, batch.shape};
+  const DeviceBatch there(view, batch.labels, of_bytes.stream.handle());
+  of_bytes.run(there);
+  of_floats.run(batch);
+  CHECK(distance(of_bytes.parameters(), of_floats.parameters()) < 1e-6);
+}
+
+TEST_CASE("Samples are cropped, mirrored and normalised on the GPU as the body does on the host") {
+  // Bug: the step's number is not passed on, or the pitch of the margin is left out.
+  fresh_device();
+  const ModelSpec model = with_layers({4, 5, 3}, {Flatten{}, Linear{2}});
+  const ModelSpec larger = with_layers({6, 7, 3}, {Flatten{}, Linear{2}});
+  cuda::StepOptions options;
+  options.preprocess = {.margin = 2, .flip = true, .scale = {2, 3, 4, 1}, .shift = {1, 0, -1, 0}};
+  StreamStep gpu(model, sgd(1.0f), Precision::fp32, 4, options, 9);
+  CpuStep<float> cpu(model, sgd(1.0f), 4, 1, 9);
+  for (std::uint64_t step = 0; step < 3; ++step) {
+    ToyBatch sent(larger, 4, step), read(model, 4, step);
+    const PrepareSamples<float, float> body(options.preprocess, {4, 5, 3}, 9, step,
+                                            sent.images.data(), read.images.data());
+    Cpu{}.for_rows(4 * 4, body);
+    read.labels = sent.labels;
+    gpu.run(sent);
+    cpu.run(read.view(), read.labels);
+    REQUIRE(distance(gpu.parameters(), saved(cpu)) < 1e-5);
+  }
+}
+
+TEST_CASE("The bytes that a step takes are known before, and it can't be made for too many") {
+  // Bug: a size that was forgotten in advance, or rows that no index can count.
+  fresh_device();
+  for (Precision precision : precisions) {
+    for (const ModelSpec& model : {toy_cnn(), zoo::small_images(), zoo::tabular()}) {
+      const std::size_t before = standin::living().device_bytes;
+      StreamStep gpu(model, adam(), precision, 9);
+      const std::size_t bytes = cuda::cuda_step_bytes(model, adam(), precision, 9);
+      CHECK(gpu.step->memory_bytes() == bytes);
+      CHECK(standin::living().device_bytes - before == bytes);
+    }
+  }
+  CHECK_THROWS_WITH(cuda::cuda_step_bytes(zoo::images(), adam(), Precision::bf16, 100000),
+                    ContainsSubstring("batches of up to"));
+  CHECK_THROWS_AS(cuda::cuda_step_bytes(toy_cnn(), adam(), Precision::bf16, 0), Error);
+}
+
+TEST_CASE("A batch that does not fit the step is refused in a sentence") {
+  // Bug: the step reads past the end of the samples.
+  fresh_device();
+  StreamStep gpu(toy_cnn(), sgd(0.1f), Precision::fp32, 4);
+  ToyBatch batch(toy_cnn(), 5);
+  CHECK_THROWS_WITH(gpu.run(batch), ContainsSubstring("made for 1 to 4"));
+  std::vector<float> wrong(gpu.step->parameter_count() + 1);
+  CHECK_THROWS_AS(gpu.step->save(wrong), Error);
+  CHECK_THROWS_AS(gpu.step->load(wrong), Error);
+  CHECK_THROWS_WITH(
+      cuda::make_cuda_step(toy_cnn(), sgd(0.1f), Precision::fp32, 4, nullptr, 0, {.graph = true}),
+      ContainsSubstring("stream of its own"));
+}
+
+}  // namespace feedrate::step_tests
