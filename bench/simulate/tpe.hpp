@@ -25,6 +25,7 @@ class Tpe {
   Tpe(std::vector<Config> configs, std::uint64_t seed)
       : configs_(std::move(configs)), seen_(configs_.size()), dice_(seed, 5) {
     for_each_axis([&](const auto& axis) {
+      if (axis.newer) return;  // no simulated machine has it
       Levels levels;
       for (const Config& config : configs_) {
         levels.push_back(static_cast<int>(config.*axis.field));
@@ -87,6 +88,7 @@ class Tpe {
   Point point_of(const Config& config) const {
     Point point;
     for_each_axis([&](const auto& axis) {
+      if (axis.newer) return;
       const Levels& levels = levels_[point.size()];
       const auto found =
           std::lower_bound(levels.begin(), levels.end(), static_cast<int>(config.*axis.field));

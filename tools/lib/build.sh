@@ -7,7 +7,8 @@ deps=$top/.deps
 build=${FEEDRATE_BUILD:-$top/build}
 host_compiler=
 uses_unpacked=
-uses_venv=
+uses_newer_meson=
+uses_cuda_of=
 
 # shellcheck source=tools/lib/say.sh
 . "$top/tools/lib/say.sh"
@@ -65,10 +66,12 @@ get_missing() {
 
 # Says what becomes of CUDA, and gets the newer Meson that it wants, in a folder of this clone.
 look_for_cuda() {
-  if ! command -v nvcc >/dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+  if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
+    PATH=$PATH:/usr/local/cuda/bin  # Meson looks there alone
+    uses_cuda_of=/usr/local/cuda/bin
+  fi
+  if ! command -v nvcc >/dev/null; then
     say "No CUDA toolkit here: building for the CPU alone, which is fine."
-  elif [ ! -f "$top/cuda/meson.build" ]; then
-    say "There is a CUDA toolkit, but no CUDA code in this tree yet: building for the CPU alone."
   elif ! meson_is_here 1.4 && ! get_newer_meson; then
     say "CUDA wants Meson 1.4, which could not be had: building for the CPU alone."
   fi
@@ -76,7 +79,12 @@ look_for_cuda() {
 
 # The packages of the system's own Python stay visible: the tests use them.
 get_newer_meson() {
-  [ -z "$(offline_folder)" ] || return 1
+  local folder
+  folder=$(offline_folder) || exit 1
+  if [ -n "$folder" ]; then
+    meson_of_wheel "$folder"
+    return
+  fi
   if [ ! -x "$deps/venv/bin/meson" ]; then
     say "Getting Meson 1.4 or newer with pip, into $deps/venv, because CUDA wants it."
     rm -rf "$deps/venv"
@@ -84,14 +92,42 @@ get_newer_meson() {
       loud "$deps/venv/bin/pip" install -q --retries 1 'meson>=1.4' || return 1
   fi
   PATH=$deps/venv/bin:$PATH
-  uses_venv=yes
+  uses_newer_meson=$deps/venv/bin
+}
+
+# collect_meson FOLDER: the same as a wheel, for machines without network.
+collect_meson() {
+  [ -z "$(find "$1" -maxdepth 1 -name 'meson-*.whl')" ] || return 0
+  say "Getting Meson 1.4 or newer with pip, because CUDA wants it."
+  loud python3 -m pip download -q --no-deps --retries 1 -d "$1" 'meson>=1.4'
+}
+
+# meson_of_wheel FOLDER: the Meson that tools/offline-deps put there. It is Python alone: unpacked,
+# it runs, without pip.
+meson_of_wheel() {
+  local wheel
+  wheel=$(find "$1" -maxdepth 1 -name 'meson-*.whl' | sort -V | tail -n 1)
+  [ -n "$wheel" ] || return 1
+  if [ ! -x "$deps/meson/bin/meson" ]; then
+    say "Unpacking Meson from ${wheel##*/} into $deps/meson, because CUDA wants it."
+    rm -rf "$deps/meson"
+    mkdir -p "$deps/meson/bin"
+    "$(python_of_meson)" -m zipfile -e "$wheel" "$deps/meson" || return 1
+    printf '%s\n' "#!$(command -v "$(python_of_meson)")" 'import sys' \
+      "sys.path.insert(0, '$deps/meson')" 'from mesonbuild.mesonmain import main' 'sys.exit(main())' \
+      >"$deps/meson/bin/meson"
+    chmod +x "$deps/meson/bin/meson"
+  fi
+  PATH=$deps/meson/bin:$PATH
+  uses_newer_meson=$deps/meson/bin
 }
 
 # What later runs need to use the build as this one made it.
 remember_environment() {
   {
     [ -z "$uses_unpacked" ] || echo ". '$deps/env.sh'"
-    [ -z "$uses_venv" ] || echo "PATH='$deps/venv/bin':\$PATH"
+    [ -z "$uses_newer_meson" ] || echo "PATH='$uses_newer_meson':\$PATH"
+    [ -z "$uses_cuda_of" ] || echo "PATH=\$PATH:'$uses_cuda_of'"
   } >"$build/.environment"
 }
 

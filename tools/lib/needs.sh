@@ -3,7 +3,8 @@
 # shellcheck shell=bash
 
 needs_autotune=(compiler meson ninja pkg-config json cli11 jpeg blas)
-needs_test=("${needs_autotune[@]}" catch2 benchmark jsonschema)
+needs_gpu=("${needs_autotune[@]}" catch2)
+needs_test=("${needs_gpu[@]}" benchmark jsonschema)
 
 # at_least WANTED FOUND: compares versions.
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }

@@ -8,6 +8,7 @@
 
 root=$deps/root
 parts=$deps/apt
+foreign=
 
 # Packages that are never unpacked: every system has them, and the C library must be the running one.
 always_there='libc6|tar|dpkg|debconf|tzdata|netbase|perl-base'
@@ -80,11 +81,15 @@ download_catch2_of_backports() {
   loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be had; see above."
 }
 
+# What comes with another system and must not hide this one's own: interpreters, the C++ runtime.
+of_another_system='(lib)?python3.*|lib(stdc\+\+6|gcc-s1|gomp1|ssl3|crypt1|db5\.3)|dpkg|perl.*|media-types'
+
 # unpack MODE FILE.deb...: into .deps/root, noting each package once it is whole.
 unpack() {
   local mode=$1 file name skip="$always_there"
   shift
   [ "$mode" = libraries ] && skip+="|$of_compilers"
+  [ -n "$foreign" ] && skip+="|$of_another_system$(is_here meson && echo '|meson')$(is_here ninja && echo '|ninja-build')"
   prepare_root
   for file; do
     name=$(dpkg-deb -f "$file" Package) || die "The package $file is damaged; remove it and run this again."
@@ -217,15 +222,28 @@ unpack_as_user() {
 unpack_offline() {
   local mode made_for packages
   made_for=$(cat "$1/made-for" 2>/dev/null) || die "$1 was not made by tools/offline-deps; give its folder in FEEDRATE_DEPS."
-  [ "$made_for" = "$(this_system)" ] ||
-    die "The packages in $1 are for $made_for, and this is $(this_system); collect them on such a machine."
   mode=$(mode_of_root)
+  if [ "$made_for" != "$(this_system)" ]; then
+    may_mix "$1" "$made_for" "$mode" ||
+      die "The packages in $1 are for $made_for, and this is $(this_system); collect them on such a machine."
+    foreign=yes
+    say "The packages in $1 are for $made_for, this is $(this_system): using their libraries with this compiler."
+  fi
   begin_unpacked "$mode"
   mapfile -t packages < <(packages_in "$1")
   touch "$deps/unpacked"
   say "Unpacking ${#packages[@]} packages of $1 into $root, without any network."
   unpack "$mode" "${packages[@]}"
   mend_root "$mode"
+}
+
+# may_mix FOLDER MADE_FOR MODE: whether libraries of another system serve a compiler of this one, as
+# they do where they were made for no newer C library.
+may_mix() {
+  local libc
+  [ "$3" = libraries ] && [ "${2##* }" = "$(dpkg --print-architecture)" ] || return 1
+  libc=$(find "$1" -maxdepth 1 -name 'libc6_*.deb' | sed -n 's#.*/libc6_\([0-9.]*\).*#\1#p' | head -n 1)
+  [ -n "$libc" ] && at_least "$libc" "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
 }
 
 packages_in() { find "$1" -maxdepth 1 -name '*.deb' | sort; }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of cuda_update.cpp: the very update of a step.
+#include "cuda_update.hpp"
+
+#include "feedrate/cuda/launch.cuh"
+#include "feedrate/train/update.hpp"
+
+namespace feedrate::bench {
+namespace {
+
+template <class Storage>
+void queue(const OptimizerSpec& spec, const AdamArrays& a, Storage* copy, cudaStream_t stream) {
+  cuda::for_each(stream, a.count,
+                 Update<Storage, 2>{spec, a.state, a.values, copy, a.gradient, a.mean, a.square});
+}
+
+}  // namespace
+
+void queue_adam(const OptimizerSpec& spec, const AdamArrays& arrays, cudaStream_t stream) {
+  if (arrays.copy) return queue(spec, arrays, arrays.copy, stream);
+  queue(spec, arrays, static_cast<float*>(nullptr), stream);
+}
+
+}  // namespace feedrate::bench
