@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking into batches of any nesting: their tensors, their samples, their bytes."""
 
+from .watch import SampleCount
+
 
 def tensors_of(batch, depth=8):
     """All tensors (what has shape, dtype and dim) of a nested batch."""
@@ -21,12 +23,25 @@ def _parts_of(batch):
     return list(vars(batch).values()) if hasattr(batch, "__dict__") else []
 
 
-def samples_of(batch, otherwise):
-    """The first dimension of the first tensor that has one; `otherwise` where there is none."""
-    for tensor in tensors_of(batch):
-        if tensor.dim() > 0:
-            return int(tensor.shape[0])
-    return otherwise
+def length_of(thing):
+    """None where it has none."""
+    try:
+        return len(thing)
+    except (TypeError, NotImplementedError):
+        return None
+
+
+def counter_for(batch, size, data_length):
+    """Counts the samples in batches of a DataLoader like this one; None where they are to be taken
+    for as many as its batch size says, if it has one.
+
+    An array may have another first dimension than the samples, as pictures in a list have: where
+    the first one differs from the batch size, that is believed.
+    """
+    counter = SampleCount()
+    samples = counter(batch)
+    wanted = min(size, data_length or size) if isinstance(size, int) else samples
+    return counter if samples is not None and samples == wanted else None
 
 
 def bytes_of(batch):

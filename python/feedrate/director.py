@@ -9,6 +9,7 @@ import time
 
 from . import source
 from .channel import Channel
+from .lanes import attributes_of
 from .training import TrainingSigns
 
 STEPS_TO_CHOOSE = 3  # batches whose step trained, until a loader is taken for the training loader
@@ -23,6 +24,7 @@ class Seen:
         self.index = index
         self.loader_class = type(loader).__name__
         self.dataset = loader.dataset
+        self.attributes = attributes_of(loader.dataset)
         self.site = site
         self.batches = 0
         self.trained = 0  # batches after which something was trained
@@ -159,7 +161,7 @@ class Director:
         self._chosen = seen
         self.signs.forget()
         if self._plain is not None:
-            return iter(self._plain.reported(inner))
+            return iter(self._plain.reported(loader, inner))
         return self._open(seen, loader, inner, why, batch)
 
     def _is_wanted(self, seen):
@@ -186,7 +188,7 @@ class Director:
 
         given = batch is not None
         batch = batch if given else next(inner)  # a new iterator for each batch: it gave none yet
-        self._session = Session(self._connect(), loader, batch, seen.site)
+        self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes)
         self._session.keep(inner, None if given else batch)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),

@@ -2,10 +2,12 @@
 """What went wrong in a loader, in a sentence."""
 
 import os
+import re
 
 from .lanes import SHARED_MEMORY
 
 LONGEST = 300
+IN_WORKER = "in DataLoader worker process"  # PyTorch's words
 
 
 def sentence_of(error):
@@ -17,7 +19,7 @@ def sentence_of(error):
                 % (SHARED_MEMORY, _shared_memory_text()))
     if "exited unexpectedly" in text or "is killed by signal" in text:
         return "A worker of the DataLoader died: " + _short(text) + "."
-    if "pickle" in text.lower():
+    if re.search("pickle|can't get local object", text.lower()) and IN_WORKER not in text:
         return ("Workers can't be started, since the dataset can't be pickled: " + _short(text)
                 + ".")
     return "The script's loader failed: %s: %s." % (type(error).__name__, _short(_last_line(error)))

@@ -12,7 +12,7 @@ import time
 import weakref
 
 from . import source
-from .watch import SampleCount
+from .batches import counter_for, length_of
 
 WELL_FED = 0.05  # the share of its time that a loop may wait
 FEWEST_BATCHES = 3  # of which anything can be said
@@ -98,19 +98,11 @@ class Loop:
         self.has_samples = True
 
     def _first_count(self, batch):
-        """Samples in the first batch; decides how they are counted from then on.
-
-        An array may have another first dimension than the samples, as pictures in a list have:
-        where the first one differs from the loader's batch size, that is believed.
-        """
-        counter, size = SampleCount(), self.settings.get("batch_size")
-        samples = counter(batch)
-        self.count = counter
-        if isinstance(size, int) and samples != min(size, self._data_length or size):
-            self.count = lambda _: size
-        elif samples is None:
-            self.has_samples = False
-            self.count = lambda _: 1
+        """Samples in the first batch; decides how they are counted from then on."""
+        size = self.settings.get("batch_size")
+        counter = counter_for(batch, size, self._data_length)
+        self.has_samples = counter is not None or isinstance(size, int)
+        self.count = counter or (lambda _: size if self.has_samples else 1)
         return self.count(batch)
 
     def close(self, epoch):
@@ -268,14 +260,6 @@ def settings_of(loader):
     if getattr(loader, "num_workers", 0):
         names += ["prefetch_factor", "persistent_workers"]
     return {name: getattr(loader, name) for name in names if hasattr(loader, name)}
-
-
-def length_of(thing):
-    """None where it has none."""
-    try:
-        return len(thing)
-    except (TypeError, NotImplementedError):
-        return None
 
 
 # What is said.

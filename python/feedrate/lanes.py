@@ -100,6 +100,31 @@ def settings_of(loader, config, torch):
     return changes
 
 
+def attributes_of(dataset):
+    """What it holds now."""
+    return dict(getattr(dataset, "__dict__", {}))
+
+
+def unopened(dataset, before):
+    """The dataset for workers; `before` is what it held when its loader was made.
+
+    Many open their file at their first sample. Where the script's own process took samples, that is
+    done, and an open file is not for two processes: workers are to open it for themselves.
+    """
+    now = attributes_of(dataset)
+    opened = [name for name, value in now.items()
+              if before.get(name) is None and callable(getattr(value, "close", None))]
+    if not opened:
+        return dataset
+    for name in opened:
+        del now[name]
+        if name in before:
+            now[name] = None
+    fresh = object.__new__(type(dataset))
+    fresh.__dict__.update(now)
+    return fresh
+
+
 class Lane:
     """One DataLoader with its iterator."""
 
@@ -185,8 +210,9 @@ class Lane:
 class Lanes:
     """Makes lanes as they are asked for, and keeps them for the next time."""
 
-    def __init__(self, loader, torch, batch, batch_bytes):
+    def __init__(self, loader, torch, batch, batch_bytes, before=None):
         self._loader = loader
+        self._before = attributes_of(loader.dataset) if before is None else before
         self._torch = torch
         self._data = torch.utils.data
         self._batch = batch
@@ -256,6 +282,8 @@ class Lanes:
         loader = copy.copy(self._loader)
         changes = workers_of(config)
         changes.update(self._drawing(config["batch"]), persistent_workers=config["workers"] > 0)
+        if config["workers"] > 0:
+            changes["dataset"] = unopened(self._loader.dataset, self._before)
         for name, value in changes.items():
             object.__setattr__(loader, name, value)
         return loader

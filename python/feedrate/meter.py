@@ -22,14 +22,18 @@ def step_settings(torch, config):
             torch.set_num_threads(threads)
 
 
+def device_of(torch):
+    """What the script trains on: a GPU that is there need not be used."""
+    return "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
+
+
 def _autocast(torch, precision):
     if precision == "fp32":
         return contextlib.nullcontext()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
     formats = {"bf16": torch.bfloat16, "fp16": torch.float16}
     if precision not in formats:
         raise ValueError("precision %s can't be tried in a script" % precision)
-    return torch.autocast(device, dtype=formats[precision])
+    return torch.autocast(device_of(torch), dtype=formats[precision])
 
 
 class Meter:
@@ -37,7 +41,7 @@ class Meter:
 
     def __init__(self, torch):
         self._torch = torch
-        self._on_gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
+        self._on_gpu = device_of(torch) == "cuda"
 
     def begin(self, workers, parked):
         self._wait_for_gpu()

@@ -1,20 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch with fixed settings: the script runs as it always does, and its rate is reported."""
 
+import sys
 import time
 
+from .batches import counter_for, length_of
 from .lanes import settings_of
-from .watch import Reporter, SampleCount
+from .watch import Reporter
+
+
+GPU_PERIOD_S = 1.0  # between two looks at the memory of the GPU
 
 
 class PlainReporter(Reporter):
-    """Tells besides how long the script was outside of its loop, between two passes over it."""
+    """Tells besides how long the script was outside of its loop, between two passes over it, and,
+    where the script uses a GPU: once which one, and how much memory its tensors took at most."""
 
     source = "hook"
     outside_s = 0.0
+    _looked_s = float("-inf")
+    _told_gpu = False
 
     def _message(self, now_s):
-        return dict(super()._message(now_s), outside_s=self.outside_s)
+        return dict(super()._message(now_s), outside_s=self.outside_s, **self._of_gpu(now_s))
+
+    def _of_gpu(self, now_s):
+        cuda = getattr(sys.modules.get("torch"), "cuda", None)
+        if now_s - self._looked_s < GPU_PERIOD_S or cuda is None or not cuda.is_initialized():
+            return {}
+        self._looked_s = now_s
+        try:
+            told = {"device_bytes": cuda.max_memory_allocated()}
+            if not self._told_gpu:
+                told["gpu"] = uuid_of(cuda)
+        except RuntimeError:  # the script's next step will say it better
+            return {}
+        self._told_gpu = True
+        return told
+
+
+def uuid_of(cuda):
+    """Of the GPU in use, as NVML spells it; None where PyTorch is too old to tell."""
+    uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)
+    if uuid is None:
+        return None
+    text = str(uuid)
+    return text if text.startswith(("GPU-", "MIG-")) else "GPU-" + text
 
 
 class Plain:
@@ -25,7 +56,7 @@ class Plain:
         self._reporter = None
         self._config = config
         self._torch = torch
-        self._count = SampleCount()
+        self._count = None
         self._left_s = None
 
     def iterate(self, loader, iterate):
@@ -33,24 +64,31 @@ class Plain:
             for name, value in settings_of(loader, self._config, self._torch).items():
                 object.__setattr__(loader, name, value)
             self._config = None
-        return self.reported(iterate(loader))
+        return self.reported(loader, iterate(loader))
 
-    def reported(self, batches):
+    def reported(self, loader, batches):
         """A pass over the loader, or what is left of it. Without autotune it only goes on."""
         if self._reporter is None:
             self._reporter = self._connect()
-        return batches if self._reporter is None else self._pass(batches)
+        return batches if self._reporter is None else self._pass(loader, batches)
 
-    def _pass(self, batches):
+    def _pass(self, loader, batches):
         reporter, clock = self._reporter, time.monotonic
         asked_s = clock()
         if self._left_s is not None:
             reporter.outside_s += asked_s - self._left_s
         try:
             for batch in batches:
+                if self._count is None:
+                    self._count = self._counter_for(loader, batch)
                 reporter.add(self._count(batch), asked_s, clock())
                 yield batch
                 asked_s = clock()
         finally:
             self._left_s = clock()
             reporter.send(self._left_s)
+
+    @staticmethod
+    def _counter_for(loader, batch):
+        size = loader.batch_size
+        return counter_for(batch, size, length_of(loader.dataset)) or (lambda _: size)

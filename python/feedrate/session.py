@@ -11,10 +11,11 @@ import sys
 import time
 
 from . import source
-from .batches import Replay, bytes_of, samples_of
+from .batches import Replay, bytes_of, counter_for, length_of
 from .errors import sentence_of
 from .lanes import Lanes, has_plain_batches
-from .meter import Meter, step_settings
+from .meter import Meter, device_of, step_settings
+from .watch import SampleCount
 from .window import Wanted, Window
 
 REPLAYED = 3  # different batches of a replay
@@ -25,7 +26,8 @@ WARM_UP_S = 0.5
 class Session:
     """Serves one DataLoader of the script."""
 
-    def __init__(self, channel, loader, batch, site):
+    def __init__(self, channel, loader, batch, site, before=None):
+        """`before`: what the dataset held when the loader was made; None: what it holds now."""
         self._channel = channel
         self._loader = loader
         self._site = site
@@ -34,9 +36,10 @@ class Session:
         self._owed = None
         self._outside = False
         self._in_epoch = 2  # batches since the script's loop began anew; it was found in its midst
-        self._batch = loader.batch_size or samples_of(batch, 1)
+        self._batch = loader.batch_size or SampleCount()(batch) or 1
+        self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
-        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes)
+        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before)
         self._replays = {}
         self._warm = set()
         self._served = self._serve()
@@ -71,18 +74,19 @@ class Session:
 
     def greet(self, choice):
         loader, torch = self._loader, self._torch
+        device = device_of(torch)
         message = {
             "hello": "loader",
             "pid": os.getpid(),
             "config": self.config(),
             "persistent": bool(loader.persistent_workers),
             "dataset": type(loader.dataset).__name__,
-            "samples": length_of(loader.dataset),
-            "batches": length_of(loader),
+            "samples": length_of(loader.dataset) or 0,
+            "batches": length_of(loader) or 0,
             "sample_bytes": self._batch_bytes // max(self._batch, 1),
             "batch_fixed": self._why_batch_is_fixed(),
-            "device": "cuda" if torch.cuda.is_available() else "cpu",
-            "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+            "device": device,
+            "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
             "torch": torch.__version__,
             "python": sys.version.split()[0],
             "start_method": multiprocessing.get_start_method(),
@@ -273,7 +277,8 @@ class Session:
         return step_s
 
     def _samples(self, batch, config):
-        return samples_of(batch, config["batch"])
+        samples = self._count(batch) if self._count is not None else None
+        return config["batch"] if samples is None else samples
 
     def _epoch_boundary(self, config):
         """Seconds to the first batch with new workers, and with workers that stay."""
@@ -303,11 +308,3 @@ def place_of(torch):
     if distributed.is_available() and distributed.is_initialized():
         return {"rank": distributed.get_rank(), "world": distributed.get_world_size()}
     return {"rank": 0, "world": 1}
-
-
-def length_of(thing):
-    """Its length; 0 where it has none."""
-    try:
-        return len(thing)
-    except (TypeError, NotImplementedError):
-        return 0

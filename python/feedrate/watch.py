@@ -19,9 +19,9 @@ def watch(loader, samples=None):
     """Yields what an iterable yields, and has its length. Below autotune, its rate is reported.
 
     `samples` in a batch: a number, or a function of the batch. Else it is the first dimension of
-    the first tensor or array in the batch, which may be a nest of tuples, lists, dicts and
-    dataclasses; where there is none, batches are counted. Give it where that is something else, as
-    the channels of a picture in a list. Raises TypeError where `samples` is neither.
+    the first tensor or array in the batch, which may be a nest of tuples, lists, dicts and objects;
+    where there is none, batches are counted. Give it where that is something else, as the channels
+    of a picture in a list. Raises TypeError where `samples` is neither.
     """
     kind = _Sized if hasattr(type(loader), "__len__") else _Watched
     return kind(loader, _counting(samples))
@@ -103,7 +103,10 @@ class SampleCount:
             return self._search(batch)
 
     def _search(self, batch):
-        self._steps, samples = _find_array(batch)
+        try:
+            self._steps, samples = _find_array(batch)
+        except Exception:  # what looks like a dict need not be one
+            self._steps, samples = NOWHERE, None
         return samples
 
 
@@ -138,7 +141,9 @@ def _steps_into(part):
         return [operator.itemgetter(at) for at in range(min(len(part), MOST_PARTS))]
     if isinstance(part, dict) or callable(getattr(part, "keys", None)):
         return [operator.itemgetter(key) for key in list(part.keys())[:MOST_PARTS]]
-    return [operator.attrgetter(name) for name in getattr(part, "__dataclass_fields__", ())]
+    if hasattr(part, "__dataclass_fields__"):
+        return [operator.attrgetter(name) for name in part.__dataclass_fields__]
+    return [operator.attrgetter("__dict__")] if hasattr(part, "__dict__") else []
 
 
 # The way to autotune.

@@ -106,6 +106,7 @@ class Loader:
     """What the director asks a DataLoader for."""
 
     dataset = None
+    batch_size = 64
 
 
 def compare_hook(ready):

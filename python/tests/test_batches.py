@@ -7,7 +7,7 @@ import unittest
 
 from stub import torch
 
-from feedrate.batches import Replay, bytes_of, samples_of, tensors_of
+from feedrate.batches import Replay, bytes_of, counter_for, length_of, tensors_of
 
 Pair = collections.namedtuple("Pair", "x y")
 
@@ -45,13 +45,25 @@ class Parts(unittest.TestCase):
         loop["self"] = loop
         self.assertEqual(list(tensors_of(loop)), [])
 
-    def test_samples_are_the_first_dimension_of_the_first_tensor_that_has_one(self):
-        self.assertEqual(samples_of({"loss": torch.tensor(1), "x": torch.ones(5, 2)}, 9), 5)
-        self.assertEqual(samples_of([torch.ones(0, 2)], 9), 0)
+    def test_samples_are_counted_where_the_first_batch_has_as_many_as_its_loader_says(self):
+        batch = {"loss": torch.tensor(1), "x": torch.ones(5, 2)}
+        for size, data_length in ((5, 100), (5, None), (16, 5), (None, 100)):
+            count = counter_for(batch, size, data_length)
+            self.assertEqual([count(batch), count({"x": torch.ones(3, 2)})], [5, 3])
 
-    def test_without_a_tensor_the_samples_are_what_was_said(self):
-        for batch in ([], "text", None, {"a": ["b"]}, [torch.tensor(1.5)]):
-            self.assertEqual(samples_of(batch, 9), 9)
+    def test_the_batch_size_is_believed_where_the_first_dimension_is_another(self):
+        # Would catch the channels of a picture in a list, counted as samples.
+        pictures = ([torch.ones(3, 8, 8)] * 4, ["a cat"] * 4)
+        for batch in (pictures, [], "text", None, {"a": ["b"]}, [torch.tensor(1.5)]):
+            self.assertIsNone(counter_for(batch, 4, 100))
+        self.assertIsNone(counter_for("text", None, 100))
+
+    def test_a_length_that_is_not_known_is_none(self):
+        class Raises:
+            def __len__(self):
+                raise NotImplementedError
+
+        self.assertEqual([length_of(one) for one in ([1, 2], iter([]), Raises())], [2, None, None])
 
     def test_bytes_are_those_of_all_tensors(self):
         batch = {"x": torch.ones(4, 8), "y": torch.tensor([0, 1])}

@@ -36,7 +36,7 @@ class Served:
 
     made = []
 
-    def __init__(self, channel, loader, batch, site):
+    def __init__(self, channel, loader, batch, site, before):
         self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
         self.kept = None
         self.epochs = 0

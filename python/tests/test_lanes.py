@@ -8,7 +8,8 @@ from unittest import mock
 from stub import data, torch
 
 from feedrate import lanes
-from feedrate.lanes import Batches, Endless, Indices, Lane, Lanes, key_of, settings_of
+from feedrate.lanes import (Batches, Endless, Indices, Lane, Lanes, attributes_of, key_of,
+                            settings_of, unopened)
 
 
 def config(workers=0, prefetch=2, batch=4, **more):
@@ -25,6 +26,22 @@ class Numbers(data.Dataset):
 
     def __getitem__(self, i):
         return i
+
+
+class Archive(Numbers):
+    """Opens its file at the first sample; its cache, where it is asked for."""
+
+    cache = None
+
+    def __init__(self):
+        super().__init__()
+        self.file = None
+        self.labels = open(__file__)
+
+    def open(self):
+        self.file, self.cache = open(__file__), open(__file__)
+        self.close = lambda: [file.close() for file in (self.file, self.cache, self.labels)]
+        return self
 
 
 class Stream(data.IterableDataset):
@@ -349,6 +366,35 @@ class Keeping(unittest.TestCase):
         before = torch.get_rng_state().tolist()
         self.lanes.use(config(2), no_beat)
         self.assertEqual(torch.get_rng_state().tolist(), before)
+
+
+class Workers(unittest.TestCase):
+    def test_open_for_themselves_what_the_script_has_opened_since(self):
+        # Would catch forked workers that read one file, each from where the others left it.
+        archive = Archive()
+        before = attributes_of(archive)
+        self.assertIs(unopened(archive, before), archive)
+        archive.open()
+        self.addCleanup(archive.close)
+        fresh = unopened(archive, before)
+        self.assertIsInstance(fresh, Archive)
+        self.assertEqual((fresh.file, fresh.cache, fresh.samples), (None, None, 8))
+        self.assertIs(fresh.labels, archive.labels)  # as without us
+        self.assertIsNotNone(archive.file)
+
+    def test_have_a_list_as_it_is(self):
+        numbers = [1, 2, 3]
+        self.assertIs(unopened(numbers, attributes_of(numbers)), numbers)
+
+    def test_get_their_dataset_so_and_the_script_keeps_its_own(self):
+        archive = Archive()
+        before = attributes_of(archive)
+        loader = data.DataLoader(archive.open(), batch_size=4)
+        self.addCleanup(archive.close)
+        made = Lanes(loader, torch, 4, 100, before)
+        self.assertIs(made._changed(config()).dataset, archive)
+        self.assertIsNone(made._changed(config(workers=2)).dataset.file)
+        self.assertIs(loader.dataset, archive)
 
 
 if __name__ == "__main__":

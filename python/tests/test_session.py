@@ -2,6 +2,7 @@
 """Tests of a session: what the loop is given, and what autotune is answered. Time is made up."""
 
 import sys
+import types
 import unittest
 from unittest import mock
 
@@ -263,6 +264,17 @@ class Answers(Asking):
             asked = {"ask": "memory_bytes", "config": dict(CONFIG, **config)}
             self.assertEqual(self.answers(asked), [{"bytes": batches * batch_bytes}])
 
+    def test_samples_of_batches_that_do_not_tell_are_those_that_were_asked_for(self):
+        # Would catch the channels of the first picture in a list, counted as samples.
+        loader = data.DataLoader(Numbers(), batch_size=4, collate_fn=list)
+        self.channel = Channel([question("loader"), question("loader", {"batch": 8})])
+        served = Session(self.channel, loader, [torch.ones(3, 2)] * 4, None)
+        with self.assertRaises(Over):
+            next(served)
+        small, large = [answer["round"] for answer in self.channel.sent]
+        self.assertEqual((small["samples"], large["samples"]),
+                         (4 * small["batches"], 8 * large["batches"]))
+
     def test_an_epoch_begins_with_a_batch(self):
         answer = self.answers({"ask": "epoch_boundary_s", "config": CONFIG})[-1]
         self.assertEqual(answer, {"seconds": LOAD_S, "persistent_s": LOAD_S})
@@ -283,6 +295,16 @@ class Answers(Asking):
                     "gpu": None, "rank": 0, "world": 1, "loader": {"index": 1}}
         self.assertEqual({key: greeting[key] for key in expected}, expected)
 
+    def test_a_gpu_that_the_script_does_not_use_is_not_its_device(self):
+        # Would catch CUDA initialized by us, and bf16 tried on a device that does nothing.
+        for used, device, gpu in ((False, "cpu", None), (True, "cuda", "H200")):
+            there = types.SimpleNamespace(is_available=lambda: True, get_device_name=lambda: "H200",
+                                          is_initialized=lambda: used)
+            with mock.patch.object(torch, "cuda", there):
+                self.session([]).greet({})
+            greeting = self.channel.sent[-1]
+            self.assertEqual((greeting["device"], greeting["gpu"]), (device, gpu))
+
     def test_a_batch_that_cannot_be_changed_is_said_with_its_reason(self):
         class Whole(data.IterableDataset):
             def __iter__(self):
@@ -295,13 +317,13 @@ class Answers(Asking):
             self.assertEqual(self.session([], loader)._why_batch_is_fixed(), why)
             self.assertEqual(self.session([], loader).config()["batch"], 4)
 
-    def test_lengths_that_are_not_known_are_0(self):
-        class Raises:
-            def __len__(self):
-                raise NotImplementedError
+    def test_a_length_that_is_not_known_is_0(self):
+        class Whole(data.IterableDataset):
+            def __iter__(self):
+                yield from (torch.ones(4, 2) for _ in range(9))
 
-        things = ([1, 2], iter([]), Raises())
-        self.assertEqual([sessions.length_of(one) for one in things], [2, 0, 0])
+        self.session([], data.DataLoader(Whole(), batch_size=None)).greet({})
+        self.assertEqual(self.channel.sent[-1]["samples"], 0)
 
 
 if __name__ == "__main__":

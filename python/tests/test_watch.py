@@ -230,7 +230,8 @@ class Counts(unittest.TestCase):
         array = Array(3, 2)
         named = collections.namedtuple("Named", "x y")(Array(), array)
         for batch in (array, [array], ("a", [array]), {"x": {"y": array}}, Pair("a", array), named,
-                      collections.UserDict(x=array), [Pair("a", ["b", array])]):
+                      collections.UserDict(x=array), [Pair("a", ["b", array])],
+                      types.SimpleNamespace(name="a", x=types.SimpleNamespace(y=array))):
             self.assertEqual(self.count(batch), [3])
 
     def test_of_the_last_batch_too(self):
@@ -245,6 +246,14 @@ class Counts(unittest.TestCase):
         endless = []
         endless.append(endless)
         self.assertEqual(self.count(endless), [None])
+
+    def test_what_looks_like_a_dict_and_is_none_has_no_samples(self):
+        # Would catch a training loop that our search for an array ends.
+        class Odd:
+            def keys(self, of):
+                return []
+
+        self.assertEqual(self.count(Odd()), [None])
 
     @unittest.skipUnless(HAS_TORCH, "there is no PyTorch here")
     def test_of_what_a_dataloader_gives(self):

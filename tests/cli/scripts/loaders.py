@@ -4,8 +4,10 @@
 import collections
 import multiprocessing
 import os
+import queue
 import signal
 import sys
+import threading
 import time
 
 import torch
@@ -67,16 +69,23 @@ class Unpicklable(Rows):
         self.transform = lambda x: x
 
 
-class Counting(Rows):
-    """Opens its file at the first sample, as many do, and won't have it opened in two processes."""
+class Opening(Rows):
+    """Opens its file at the first sample, as many do, and reads it in that process alone."""
 
-    opened_by = None
+    file = None
 
     def __getitem__(self, i):
-        if self.opened_by is None:
-            self.opened_by = os.getpid()
-        assert self.opened_by == os.getpid() or get_worker_info() is not None
+        if self.file is None:
+            self.file, self.opened_by = open(__file__), os.getpid()
+        assert self.opened_by == os.getpid(), "the file was opened in another process"
         return super().__getitem__(i)
+
+
+class Large(Rows):
+    """A batch of 16 takes 16 MiB."""
+
+    def __getitem__(self, i):
+        return torch.ones(1 << 18), i % 2
 
 
 class Mortal(Rows):
@@ -108,7 +117,49 @@ def with_spawn(dataset):
     return DataLoader(dataset, batch_size=16)
 
 
+def accelerated(loader):
+    from accelerate import Accelerator
+
+    return Accelerator().prepare(loader)
+
+
+def combined(loader):
+    from lightning.pytorch.utilities import CombinedLoader
+
+    return Unpacked(CombinedLoader(loader, "min_size"))
+
+
+class Unpacked:
+    """Of (batch, index, loader) the batch."""
+
+    def __init__(self, batches):
+        self.batches = batches
+
+    def __iter__(self):
+        return (batch for batch, _, _ in self.batches)
+
+
+class Prefetched:
+    """A thread takes up to two batches ahead."""
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        ahead = queue.Queue(2)
+        threading.Thread(target=self.fill, args=(ahead,), daemon=True).start()
+        return iter(ahead.get, None)
+
+    def fill(self, ahead):
+        for batch in self.loader:
+            ahead.put(batch)
+        ahead.put(None)
+
+
 LOADERS = {
+    "accelerated": lambda: accelerated(DataLoader(Rows(), batch_size=16, shuffle=True)),
+    "combined": lambda: combined(DataLoader(Rows(), batch_size=16, shuffle=True)),
+    "prefetched": lambda: Prefetched(DataLoader(Rows(), batch_size=16, shuffle=True)),
     "sampler": lambda: DataLoader(Rows(), batch_size=16, sampler=Passes(400), drop_last=True),
     "batch_sampler": lambda: DataLoader(Rows(), batch_sampler=Buckets()),
     "collate": lambda: DataLoader(Rows(), batch_size=16, collate_fn=first_of_each),
@@ -118,7 +169,8 @@ LOADERS = {
     "generator": lambda: DataLoader(Rows(), batch_size=16, shuffle=True,
                                     generator=torch.Generator().manual_seed(1)),
     "nested": lambda: DataLoader(Nested(), batch_size=16),
-    "state": lambda: DataLoader(Counting(), batch_size=16),
+    "state": lambda: DataLoader(Opening(), batch_size=16),
+    "large": lambda: DataLoader(Large(), batch_size=16),
     "mortal": lambda: DataLoader(Mortal(), batch_size=16),
     "spawn": lambda: with_spawn(Rows()),
     "unpicklable": lambda: with_spawn(Unpicklable()),

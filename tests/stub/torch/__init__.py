@@ -75,7 +75,6 @@ class Tensor:
         autograd.backward(self)
 
 
-
 def tensor(values, dtype=None):
     """Of a number, or of a list of them."""
     shape = (len(values),) if isinstance(values, (list, tuple)) else ()
@@ -149,7 +148,6 @@ def _backward(tensor):
 
 
 autograd = types.SimpleNamespace(backward=_backward)
-cuda = types.SimpleNamespace(is_available=lambda: False)
-distributed = types.SimpleNamespace(is_available=lambda: False)
+cuda = types.SimpleNamespace(is_available=lambda: False, is_initialized=lambda: False)
 
-from . import optim, utils  # noqa: E402,F401
+from . import distributed, optim, utils  # noqa: E402,F401

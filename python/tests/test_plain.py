@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of a launch with fixed settings: what is told of it, and of the GPU. Time is made up."""
+
+import json
+import sys
+import types
+import unittest
+from unittest import mock
+
+from stub import MODULES, data, torch
+
+from feedrate import plain as plain_launch
+from feedrate.plain import Plain, PlainReporter
+
+
+class Connection:
+    """Autotune's end: what was told."""
+
+    def __init__(self):
+        self.said = b""
+
+    def send(self, text, _):
+        self.said += text
+        return len(text)
+
+    def messages(self):
+        return [json.loads(line) for line in self.said.splitlines()]
+
+
+class Cuda:
+    """A GPU whose tensors take more and more."""
+
+    def __init__(self, uuid="5fc0-11"):
+        self.initialized = True
+        self.taken = 0
+        self.properties = types.SimpleNamespace(**({} if uuid is None else {"uuid": uuid}))
+
+    def is_initialized(self):
+        return self.initialized
+
+    def current_device(self):
+        return 1
+
+    def get_device_properties(self, device):
+        assert device == 1
+        return self.properties
+
+    def max_memory_allocated(self):
+        self.taken += 1000
+        return self.taken
+
+
+class Launch(unittest.TestCase):
+    def setUp(self):
+        self.now_s = 0.0
+        clock = mock.patch.object(plain_launch.time, "monotonic", lambda: self.now_s)
+        for patch in (mock.patch.dict(sys.modules, MODULES), clock):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def told(self, cuda=None, loader=None, epochs=1, step=lambda batch: None):
+        """What autotune is told of epochs of steps of 0.6 s, on this GPU."""
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        loader = loader or data.DataLoader([torch.ones(2)] * 12, batch_size=4)
+        with mock.patch.object(torch, "cuda", cuda or torch.cuda):
+            for _ in range(epochs):
+                for batch in plain.iterate(loader, iter):
+                    self.now_s += 0.6
+                    step(batch)
+        return connection.messages()
+
+
+class Gpu(Launch):
+    def test_is_named_once_and_its_memory_once_a_second(self):
+        # Would catch a look at the GPU for each batch, and a UUID that NVML does not know.
+        told = self.told(Cuda())
+        self.assertEqual([message.get("gpu") for message in told], ["GPU-5fc0-11"] + [None] * 3)
+        self.assertEqual([message.get("device_bytes") for message in told],
+                         [1000, None, 2000, None])
+
+    def test_has_a_uuid_as_nvml_spells_it(self):
+        for uuid, spelt in (("5fc0", "GPU-5fc0"), ("GPU-5fc0", "GPU-5fc0"), ("MIG-1", "MIG-1"),
+                            (None, None)):
+            first = self.told(Cuda(uuid))[0]
+            self.assertEqual((first["gpu"], first["device_bytes"]), (spelt, 1000))
+
+    def test_is_told_of_from_the_batch_on_with_which_it_is_used(self):
+        # Would catch a hook that initializes CUDA: a script that forks later fails by that.
+        cuda = Cuda()
+        cuda.initialized = False
+        cuda.current_device = mock.Mock(side_effect=AssertionError("CUDA is initialized by us"))
+        self.assertFalse([message for message in self.told(cuda) if "device_bytes" in message])
+        self.assertFalse([message for message in self.told() if "device_bytes" in message])
+
+    def test_that_fails_does_not_end_the_loop(self):
+        cuda = Cuda()
+        cuda.max_memory_allocated = mock.Mock(side_effect=RuntimeError("CUDA error"))
+        self.assertEqual(self.told(cuda)[-1]["batches"], 3)
+
+
+class Samples(Launch):
+    def test_are_counted_in_all_passes(self):
+        told = self.told(epochs=2)
+        self.assertEqual((told[-1]["batches"], told[-1]["samples"]), (6, 24))
+
+    def test_of_pictures_in_a_list_are_what_the_loader_says(self):
+        # Would catch the channels of the first picture.
+        loader = data.DataLoader([torch.ones(3, 8, 8)] * 8, batch_size=4, collate_fn=list)
+        self.assertEqual(self.told(loader=loader)[-1]["samples"], 8)
+
+
+if __name__ == "__main__":
+    unittest.main()
