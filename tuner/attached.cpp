@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "feedrate/report/format.hpp"
+#include "feedrate/report/request_json.hpp"
 #include "watched_child.hpp"
 
 namespace feedrate {
@@ -16,6 +17,8 @@ namespace {
 
 /// Between closing the channels and killing what is left.
 constexpr double ending_patience_s = 3;
+/// For the other ranks, once one has failed: what fails in all of them is told by all.
+constexpr double failing_patience_s = 3;
 
 bool asks_for_input(const std::string& lines) {
   return lines.find("EOFError") != lines.npos;
@@ -29,6 +32,39 @@ std::string said_last(const std::string& lines) {
   }
   return lines.empty() ? ", and printed nothing." : "; it said last: \"" + last_line(lines) + "\".";
 }
+
+/// What the ranks answer to one question.
+class Answers {
+ public:
+  explicit Answers(std::size_t ranks) : answers_(ranks) {}
+
+  void put(std::size_t rank, Json answer) {
+    const bool failed = answer.contains("failed");
+    if (failed && failures_++ == 0) {
+      failure_ = answer.at("failed");
+      failed_s_ = SteadyClock{}.now_s();
+    }
+    answers_[rank] = std::move(answer);
+    ++count_;
+  }
+  /// One that has failed takes no more steps, and the others may wait in theirs for it.
+  bool are_all_that_come() const {
+    const bool waits_in_vain =
+        failures_ > 0 && SteadyClock{}.now_s() - failed_s_ > failing_patience_s;
+    return count_ == answers_.size() || waits_in_vain;
+  }
+  /// Of one rank, while others have not failed: they are out of step then.
+  const Json* lone_failure() const {
+    return failures_ > 0 && failures_ < answers_.size() ? &failure_ : nullptr;
+  }
+  std::vector<Json> take() { return std::move(answers_); }
+
+ private:
+  std::vector<Json> answers_;
+  std::size_t count_ = 0, failures_ = 0;
+  Json failure_;  ///< the first
+  double failed_s_ = 0;
+};
 
 }  // namespace
 
@@ -51,10 +87,7 @@ void Attached::attach(const Attachment& attachment) {
     if (is_complete()) return;
     if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
     if (in_vain_) throw_nothing("goes on without the DataLoader that was asked for");
-    if (SteadyClock{}.now_s() > end_s) {
-      throw_nothing("had no training loop over a DataLoader of PyTorch within " +
-                    format_duration(attachment.patience_s));
-    }
+    if (SteadyClock{}.now_s() > end_s) throw_late(attachment.patience_s);
     wait_for_news();
   }
 }
@@ -100,6 +133,14 @@ bool Attached::is_complete() const {
   return !ranks_.empty() && world() >= ranks_.front().greeting.value("world", 1);
 }
 
+void Attached::throw_late(double patience_s) {
+  const std::string within = " within " + format_duration(patience_s);
+  if (ranks_.empty()) throw_nothing("had no training loop over a DataLoader of PyTorch" + within);
+  throw_nothing("has " + std::to_string(ranks_.front().greeting.value("world", 1)) +
+                " processes that train together, of which " + std::to_string(world()) +
+                " came to a training loop over a DataLoader on this machine" + within);
+}
+
 void Attached::throw_nothing(const std::string& why) {
   launched_.listen();
   const std::string lines = launched_.last_lines();
@@ -114,7 +155,7 @@ std::vector<Json> Attached::ask(const Json& question, const Watch& watch) {
   for (const Rank& rank : ranks_) {
     if (!rank.channel->send(question)) throw_ended();
   }
-  std::vector<std::optional<Json>> answers(ranks_.size());
+  Answers answers(ranks_.size());
   Pulse pulse(watch);
   for (;;) {
     wait_for_news();
@@ -122,18 +163,16 @@ std::vector<Json> Attached::ask(const Json& question, const Watch& watch) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       open = ranks_[r].channel->pull() && open;
       while (auto message = ranks_[r].channel->next()) {
-        if (!pulse.took(*message)) answers[r] = std::move(message);
+        if (!pulse.took(*message)) answers.put(r, std::move(*message));
       }
     }
-    const auto missing = [](const auto& answer) { return !answer.has_value(); };
-    if (std::none_of(answers.begin(), answers.end(), missing)) break;
+    if (answers.are_all_that_come()) break;
     if (is_set(watch.abort)) throw Error(Fault::interrupted, "The run was interrupted.");
     if (!open || launched_.ended()) throw_ended();
     if (pulse.is_still()) throw_hung(watch);
   }
-  std::vector<Json> all;
-  for (auto& answer : answers) all.push_back(std::move(*answer));
-  return all;
+  if (const Json* const failure = answers.lone_failure()) throw_failure(*failure);
+  return answers.take();
 }
 
 /// Its process may take a moment to end behind its channel.

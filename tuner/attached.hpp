@@ -46,7 +46,8 @@ class Attached {
   int world() const noexcept { return static_cast<int>(ranks_.size()); }
 
   /// Asks all ranks the same, and returns their answers by rank. Throws ChildDied where one dies or
-  /// hangs, ScriptEnded where the script came to its end, Error(interrupted) on abort.
+  /// hangs, ScriptEnded where the script came to its end, Error(interrupted) on abort, and where
+  /// one of several has failed what it says.
   std::vector<Json> ask(const Json& question, const Watch& watch);
 
  private:
@@ -59,6 +60,7 @@ class Attached {
   void welcome();
   void sort_in(std::unique_ptr<Channel> channel, Json greeting);
   bool is_complete() const;
+  [[noreturn]] void throw_late(double patience_s);
   [[noreturn]] void throw_nothing(const std::string& why);
   [[noreturn]] void throw_ended();
   [[noreturn]] void throw_hung(const Watch& watch);

@@ -17,7 +17,8 @@ namespace {
               std::string(flag) + " '" + std::string(text) + "' makes no sense: " + wanted + ".");
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
+/// The parts between separators; an empty one is a mistake that somebody made.
+std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(separator, at), text.size());
@@ -36,7 +37,7 @@ std::optional<int> integer(std::string_view text) {
 
 /// The values of "first:last:step", where the step is "x2" or "2"; empty when it is not that.
 std::vector<int> range(std::string_view text) {
-  const auto parts = split(text, ':');
+  const auto parts = parts_of(text, ':');
   if (parts.size() != 3 || parts[2].empty()) return {};
   const bool multiplies = parts[2][0] == 'x';
   const auto first = integer(parts[0]);
@@ -54,7 +55,7 @@ std::vector<int> range(std::string_view text) {
 
 std::vector<int> list(std::string_view text) {
   std::vector<int> values;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : parts_of(text, ',')) {
     const auto value = integer(part);
     if (!value) return {};
     values.push_back(*value);
@@ -96,7 +97,7 @@ std::vector<int> parse_integers(std::string_view flag, std::string_view text, in
 std::vector<std::size_t> parse_names(std::string_view flag, std::string_view text,
                                      const std::vector<std::string_view>& names) {
   std::vector<std::size_t> indices;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : parts_of(text, ',')) {
     const auto found = std::find(names.begin(), names.end(), part);
     if (found == names.end()) {
       std::string known;
@@ -123,6 +124,15 @@ std::vector<Precision> parse_precisions(std::string_view flag, std::string_view 
   for (const std::size_t index :
        parse_names(flag, text, {precision_names.begin(), precision_names.end()})) {
     values.push_back(static_cast<Precision>(index));
+  }
+  return values;
+}
+
+std::vector<Preprocess> parse_preprocess(std::string_view flag, std::string_view text) {
+  std::vector<Preprocess> values;
+  for (const std::size_t index :
+       parse_names(flag, text, {preprocess_names.begin(), preprocess_names.end()})) {
+    values.push_back(static_cast<Preprocess>(index));
   }
   return values;
 }

@@ -21,6 +21,9 @@ std::vector<bool> parse_switches(std::string_view flag, std::string_view text);
 /// Precisions by name.
 std::vector<Precision> parse_precisions(std::string_view flag, std::string_view text);
 
+/// "device", "host" or "host,device".
+std::vector<Preprocess> parse_preprocess(std::string_view flag, std::string_view text);
+
 /// A time in seconds: "60s", "100us", "2min"; a plain number is seconds. Not negative.
 double parse_seconds(std::string_view flag, std::string_view text);
 

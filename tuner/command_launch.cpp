@@ -76,6 +76,7 @@ void CommandLaunch::start_up() {
 /// What came until it was enough, or until the command ended. A word may take the whole bound,
 /// but words that never make a round shall not take forever.
 Round CommandLaunch::measure() {
+  if (sampler_) sampler_->mark();
   bound_s_ = first_word_s_ - launched_s_ + options_.seconds + words_to_wait_for * bounds_.timeout_s;
   listen_until([&] { return source_.has_enough(); });
   auto round = source_.round();
@@ -146,6 +147,17 @@ void CommandLaunch::hear_helper() {
   } catch (const Error& error) {
     throw TrialError(error.fault(), error.what(), launched_.last_lines());
   }
+  if (!knows_gpu_ && !source_.gpu().uuid.empty()) watch_gpu();
+}
+
+void CommandLaunch::watch_gpu() {
+  knows_gpu_ = true;
+  GpuGauges gauges = gpu_gauges(source_.gpu().uuid);
+  if (gauges.look) sampler_ = std::make_unique<GpuSampler>(std::move(gauges.look));
+}
+
+LaunchGpu CommandLaunch::gpu() const {
+  return {sampler_ ? sampler_->since_mark().busy : -1, source_.gpu().memory_bytes};
 }
 
 /// The next message, if there is one.
@@ -159,8 +171,7 @@ std::optional<Json> CommandLaunch::message_of(Channel& channel) {
   fail(Fault::trials, "sent something that is no message");
 }
 
-/// A stretch in which this process was stopped is not held against the command: at a terminal it
-/// was stopped with it.
+/// A stretch in which this process was stopped is not held against the command: nobody listened.
 void CommandLaunch::check_patience() {
   const double now_s = SteadyClock{}.now_s();
   if (now_s - looked_s_ > 1) {

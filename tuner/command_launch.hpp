@@ -2,6 +2,7 @@
 // One launch of a command: from its start, through what it tells of its speed, to its end.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/measure/gpu_sampler.hpp"
 #include "launch.hpp"
 #include "rate_source.hpp"
 #include "rendezvous.hpp"
@@ -19,6 +21,12 @@ namespace feedrate {
 struct LaunchBounds {
   double timeout_s = 60;  ///< it is ended when it tells nothing of its speed for so long
   double patience_s = 5;  ///< between asking it to end and killing it
+};
+
+/// The GPU in a launch.
+struct LaunchGpu {
+  double busy = -1;                ///< share of the time, by NVML; < 0: unknown
+  std::uint64_t memory_bytes = 0;  ///< of tensors, at most; 0: unknown
 };
 
 /// A command that runs, and is ended with this object. What it throws is a TrialError: (trials)
@@ -40,6 +48,8 @@ class CommandLaunch {
 
   /// What has told its speed.
   RateKind kind() const { return *source_.spoken(); }
+  /// What is known of the GPU that it used in what was measured.
+  LaunchGpu gpu() const;
   bool counts_batches() const noexcept { return source_.counts_batches(); }
 
   /// Ends it; false where something of it had to be killed.
@@ -52,6 +62,7 @@ class CommandLaunch {
   void hear_visitors();
   bool is_done_with(std::unique_ptr<Channel>& visitor);
   void hear_helper();
+  void watch_gpu();
   std::optional<Json> message_of(Channel& channel);
   void check_patience();
   void wait_for_news();
@@ -74,6 +85,8 @@ class CommandLaunch {
   std::vector<std::unique_ptr<Channel>> visitors_;  ///< that have not said hello yet
   std::unique_ptr<Channel> helper_;
   bool helper_open_ = true;
+  bool knows_gpu_ = false;
+  std::unique_ptr<GpuSampler> sampler_;  ///< of the GPU that the hook names
   double first_word_s_ = launched_s_;
   double silent_since_s_ = launched_s_;
   double looked_s_ = launched_s_;

@@ -40,7 +40,10 @@ void refuse_built_in_options(const SweepOptions& options) {
   refuse_together(options.cache != "warm", "--cache cold", why);
   refuse_together(options.max_skips > 0, "--max-skips", why);
   refuse_together(options.dct_scaling, "--dct-scaling", why);
-  refuse_together(options.device != "cpu", "--device", why);
+  refuse_together(!options.device.empty(), "--device", why);
+  refuse_together(!options.graph.empty(), "--graph", why);
+  refuse_together(!options.preprocess.empty(), "--preprocess", why);
+  refuse_together(!options.max_device_memory.empty(), "--max-device-memory", why);
   refuse_together(options.in_process, "--in-process", why);
   refuse_together(!options.effective_batch.empty(), "--effective-batch", why);
 }

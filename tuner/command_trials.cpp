@@ -33,21 +33,29 @@ std::string basename_of(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-/// What an interpreter runs; empty where it is told by its arguments themselves, as by -c.
-std::string script_in(const std::vector<std::string>& command) {
-  for (std::size_t i = 1; i < command.size(); ++i) {
-    const std::string& word = command[i];
-    if (word == "-m" && i + 1 < command.size()) return command[i + 1];
-    if (word == "-c" || word == "-e") return {};
-    if (!word.starts_with('-')) return basename_of(word);
-  }
-  return {};
-}
-
 std::string script_among(const std::vector<std::string>& command) {
   const auto is_script = [](const std::string& word) { return word.ends_with(".py"); };
   const auto found = std::find_if(command.begin(), command.end(), is_script);
   return found == command.end() ? std::string() : basename_of(*found);
+}
+
+/// Behind python's -m: a module, or the script that a launcher of ranks runs.
+std::string script_of_module(const std::string& module, const std::vector<std::string>& command) {
+  const bool launches =
+      module.starts_with("torch.distributed.") || module.starts_with("accelerate.");
+  const std::string script = launches ? script_among(command) : std::string();
+  return script.empty() ? module : script;
+}
+
+/// What an interpreter runs; empty where it is told by its arguments themselves, as by -c.
+std::string script_in(const std::vector<std::string>& command) {
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word == "-m" && i + 1 < command.size()) return script_of_module(command[i + 1], command);
+    if (word == "-c" || word == "-e") return {};
+    if (!word.starts_with('-')) return basename_of(word);
+  }
+  return {};
 }
 
 /// As a report names it.
@@ -106,6 +114,7 @@ Round CommandTrials::run(const Request& request) {
   start();
   const auto launched = launch(request.config, request.options);
   const Round round = launched->measure();
+  gpu_ = launched->gpu();
   end(*launched);
   return round;
 }

@@ -55,6 +55,8 @@ class CommandTrials final : public Trials {
   /// Seconds that all launches so far took until they told their speed; those that never did are
   /// left out.
   double started_s() const noexcept { return started_s_; }
+  /// In the last launch that was measured.
+  const LaunchGpu& gpu() const noexcept { return gpu_; }
   /// What the user should know of how the command behaved, each once.
   std::vector<std::string> notes() const override { return notes_; }
 
@@ -72,6 +74,7 @@ class CommandTrials final : public Trials {
   std::optional<RateKind> kind_;  ///< once the first launch has shown it
   bool takes_batch_ = false;      ///< the command takes the config's batch
   double started_s_ = 0;
+  LaunchGpu gpu_;
   std::vector<std::string> notes_;
 };
 

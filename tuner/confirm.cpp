@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "confirm.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -64,6 +65,8 @@ class Confirming {
     confirmation.pairs = options_.pairs;
     fill(confirmation.as_is_samples_per_s, confirmation.as_is_first_batch_s, as_is_);
     fill(confirmation.recommended_samples_per_s, confirmation.recommended_first_batch_s, changed_);
+    confirmation.as_is_gpu = mean(as_is_gpus_);
+    confirmation.recommended_gpu = mean(changed_gpus_);
     confirmation.outside_share = outside_share();
     return confirmation;
   }
@@ -84,7 +87,22 @@ class Confirming {
     request.config = config;
     request.options.seconds = options_.seconds;
     request.options.abort = options_.abort;
-    (config == script_.config ? as_is_ : changed_).push_back(trials_->run(request));
+    const bool as_is = config == script_.config;
+    (as_is ? as_is_ : changed_).push_back(trials_->run(request));
+    (as_is ? as_is_gpus_ : changed_gpus_).push_back(trials_->gpu());
+  }
+
+  /// Of those launches whose GPU was seen, and the most memory.
+  static ConfirmedGpu mean(const std::vector<LaunchGpu>& launches) {
+    ConfirmedGpu gpu;
+    double busy = 0;
+    int seen = 0;
+    for (const LaunchGpu& launch : launches) {
+      if (launch.busy >= 0) busy += launch.busy, ++seen;
+      gpu.memory_bytes = std::max(gpu.memory_bytes, launch.memory_bytes);
+    }
+    if (seen > 0) gpu.nvml_busy = busy / seen;
+    return gpu;
   }
 
   static void fill(double& samples_per_s, double& first_batch_s, const std::vector<Round>& rounds) {
@@ -101,6 +119,7 @@ class Confirming {
   const ConfirmOptions& options_;
   std::unique_ptr<CommandTrials> trials_;
   std::vector<Round> as_is_, changed_;
+  std::vector<LaunchGpu> as_is_gpus_, changed_gpus_;
 };
 
 }  // namespace

@@ -45,6 +45,10 @@ Constraints parse_constraints(const SweepOptions& options) {
   if (!options.max_memory.empty()) {
     constraints.max_memory_bytes = parse_bytes("--max-memory", options.max_memory);
   }
+  if (!options.max_device_memory.empty()) {
+    constraints.max_device_memory_bytes =
+        parse_bytes("--max-device-memory", options.max_device_memory);
+  }
   constraints.max_workers = parse_most("--max-workers", options.max_workers);
   constraints.max_batch = parse_most("--max-batch", options.max_batch);
   constraints.effective_batch = parse_most("--effective-batch", options.effective_batch);

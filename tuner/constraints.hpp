@@ -10,8 +10,8 @@
 
 namespace feedrate {
 
-/// Reads --max-memory, --max-workers, --max-batch and --effective-batch. Throws Error(usage) on
-/// values that make no sense.
+/// Reads --max-memory, --max-device-memory, --max-workers, --max-batch and --effective-batch.
+/// Throws Error(usage) on values that make no sense.
 Constraints parse_constraints(const SweepOptions& options);
 
 /// The batch to measure gains against, where the user fixed none: `usual`, or what is nearest to

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
 #include "axes.hpp"
+#include "feedrate/core/error.hpp"
 
 namespace feedrate {
 namespace {
+
+constexpr std::string_view emulated = "emulated:";
 
 /// The user's own figures: "0.224@400", "3.5ms@1".
 Accelerator own_accelerator(const std::string& text) {
@@ -27,23 +34,151 @@ Accelerator own_accelerator(const std::string& text) {
   return own;
 }
 
+[[noreturn]] void not_to_be_had(const std::string& wish, const std::string& why) {
+  throw Error(Fault::device, "Device '" + wish + "' is not to be had: " + why + ".");
+}
+
+std::optional<unsigned> whole_number(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// The GPUs whose UUID begins so, by their indices.
+std::vector<unsigned> with_uuid(const Gpus& gpus, std::string_view begin) {
+  std::vector<unsigned> found;
+  for (std::size_t g = 0; g < gpus.list.size() && !begin.empty(); ++g) {
+    if (gpus.list[g].uuid.starts_with(begin)) found.push_back(static_cast<unsigned>(g));
+  }
+  return found;
+}
+
+/// The GPUs that CUDA_VISIBLE_DEVICES leaves to this process, in its order; all without it. What is
+/// none ends the list. Source: CUDA C++ Programming Guide, "CUDA Environment Variables".
+std::vector<unsigned> visible_gpus(const DevicesHere& here) {
+  std::vector<unsigned> all;
+  if (!here.visible) {
+    for (unsigned g = 0; g < here.gpus.list.size(); ++g) all.push_back(g);
+    return all;
+  }
+  std::string_view left = *here.visible;
+  while (!left.empty()) {
+    const std::string_view word = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(word.size() + 1, left.size()));
+    const auto number = whole_number(word);
+    const auto named = with_uuid(here.gpus, word.starts_with("GPU-") ? word : "");
+    if (number ? *number >= here.gpus.list.size() : named.size() != 1) break;
+    all.push_back(number ? *number : named.front());
+  }
+  return all;
+}
+
+void require_cuda(const std::string& wish, const DevicesHere& here) {
+  if (here.has_cuda) return;
+  not_to_be_had(
+      wish, "this build has no CUDA: build it where the CUDA toolkit is, or leave --device out");
+}
+
+void require_gpus(const std::string& wish, const DevicesHere& here) {
+  if (here.gpus.list.empty()) {
+    not_to_be_had(wish, here.gpus.why_none + "; leave --device out to train on the cpu");
+  }
+  if (visible_gpus(here).empty()) {
+    not_to_be_had(wish, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+                            "', which hides every GPU: change it, or leave --device out");
+  }
+}
+
+unsigned index_of_number(const std::string& wish, unsigned number, const Gpus& gpus) {
+  if (number < gpus.list.size()) return number;
+  const std::string count = std::to_string(gpus.list.size());
+  not_to_be_had(wish, gpus.list.size() == 1 ? "there is 1 GPU, cuda:0"
+                                            : "there are " + count + " GPUs, cuda:0 to cuda:" +
+                                                  std::to_string(gpus.list.size() - 1));
+}
+
+std::string uuids_of(const Gpus& gpus) {
+  std::string text;
+  for (const Gpu& gpu : gpus.list) text += (text.empty() ? "" : ", ") + gpu.uuid;
+  return text;
+}
+
+unsigned index_of_uuid(const std::string& wish, std::string_view uuid, const Gpus& gpus) {
+  const auto found = with_uuid(gpus, uuid);
+  if (found.size() == 1) return found.front();
+  not_to_be_had(wish,
+                (found.empty() ? "no UUID begins so; there are " : "several UUIDs begin so: ") +
+                    uuids_of(gpus));
+}
+
+/// What stands behind "cuda:".
+std::string_view which_of(const std::string& wish) {
+  const std::string_view which =
+      std::string_view(wish).substr(std::min<std::size_t>(5, wish.size()));
+  if (wish == "cuda" || whole_number(which) || which.starts_with("GPU-")) return which;
+  throw Error(Fault::usage, "--device '" + wish +
+                                "' makes no sense: write cuda, cuda:1 or cuda:GPU-UUID, as "
+                                "nvidia-smi -L lists them.");
+}
+
+ChosenGpu choose_gpu(const std::string& wish, const std::function<DevicesHere()>& devices_here) {
+  const std::string_view which = which_of(wish);
+  const DevicesHere here = devices_here();
+  require_cuda(wish, here);
+  require_gpus(wish, here);
+  const std::vector<unsigned> visible = visible_gpus(here);
+  if (which.empty()) return {visible.front(), here.gpus.list[visible.front()]};
+  const auto number = whole_number(which);
+  const unsigned index =
+      number ? index_of_number(wish, *number, here.gpus) : index_of_uuid(wish, which, here.gpus);
+  if (std::find(visible.begin(), visible.end(), index) == visible.end()) {
+    not_to_be_had(wish, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+                            "', which hides it: change that, or choose another");
+  }
+  return {index, here.gpus.list[index]};
+}
+
+/// The first GPU where there is one, and this build can use it.
+std::optional<ChosenGpu> gpu_without_a_wish(const std::function<DevicesHere()>& devices_here) {
+  const DevicesHere here = devices_here();
+  if (!here.has_cuda || here.gpus.list.empty()) return std::nullopt;
+  const std::vector<unsigned> visible = visible_gpus(here);
+  if (visible.empty()) return std::nullopt;
+  return ChosenGpu{visible.front(), here.gpus.list[visible.front()]};
+}
+
 }  // namespace
 
-std::optional<Accelerator> emulated_accelerator(const std::string& device) {
-  constexpr std::string_view emulated = "emulated:";
-  if (device == "cpu") return std::nullopt;
-  if (device.starts_with(emulated)) {
-    const std::string name = device.substr(emulated.size());
-    return name.find('@') == std::string::npos ? accelerator_named(name) : own_accelerator(name);
+std::string TrainingDevice::name() const {
+  if (accelerator) return std::string(emulated) + accelerator->name;
+  return gpu ? "cuda:" + std::to_string(gpu->index) : "cpu";
+}
+
+TrainingDevice choose_device(const std::string& wish,
+                             const std::function<DevicesHere()>& devices_here) {
+  if (wish.empty()) return {std::nullopt, gpu_without_a_wish(devices_here)};
+  if (wish == "cpu") return {};
+  if (wish.starts_with(emulated)) {
+    const std::string name = wish.substr(emulated.size());
+    const bool known = name.find('@') == std::string::npos;
+    return {known ? accelerator_named(name) : own_accelerator(name), std::nullopt};
   }
-  if (device.starts_with("cuda")) {
-    throw Error(Fault::device, "Device '" + device +
-                                   "' is not to be had: this build trains on the cpu only; leave "
-                                   "--device out.");
+  if (wish == "cuda" || wish.starts_with("cuda:")) {
+    return {std::nullopt, choose_gpu(wish, devices_here)};
   }
-  throw Error(Fault::usage, "There is no device '" + device +
-                                "': there are cpu, emulated:SECONDS@BATCH, and as emulated:NAME " +
+  throw Error(Fault::usage, "There is no device '" + wish +
+                                "': there are cpu, cuda, cuda:1, emulated:SECONDS@BATCH, and as "
+                                "emulated:NAME " +
                                 accelerator_names() + ".");
+}
+
+std::optional<double> compute_capability(const Gpu& gpu) {
+  const std::string& text = gpu.compute_capability;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  return value;
 }
 
 }  // namespace feedrate

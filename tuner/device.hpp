@@ -1,17 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device that --device names: the cpu, or an accelerator that is emulated.
+// The device that --device names: the cpu, an accelerator that is emulated, or a GPU.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "feedrate/measure/gpus.hpp"
 #include "feedrate/train/accelerators.hpp"
 
 namespace feedrate {
 
-/// The accelerator that "emulated:CARD/WORKLOAD" or "emulated:SECONDS@BATCH" stands for; empty for
-/// the cpu. Throws Error(usage) on a name that means nothing, Error(device) on a device that is not
-/// to be had.
-std::optional<Accelerator> emulated_accelerator(const std::string& device);
+/// A GPU of this machine.
+struct ChosenGpu {
+  unsigned index = 0;  ///< in the driver's order, which is that of nvidia-smi
+  Gpu facts;           ///< its uuid names it to the CUDA runtime, whose order may be another
+};
+
+/// What trains: the cpu where both are empty.
+struct TrainingDevice {
+  std::optional<Accelerator> accelerator;  ///< that is emulated
+  std::optional<ChosenGpu> gpu;
+
+  bool is_cpu() const noexcept { return !accelerator && !gpu; }
+  /// "cpu", "emulated:h100/resnet50" or "cuda:0", as --device takes it.
+  std::string name() const;
+};
+
+/// What there is to choose from. The driver is asked, and no CUDA context made.
+struct DevicesHere {
+  bool has_cuda = false;  ///< of this build
+  Gpus gpus;
+  std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES
+};
+
+DevicesHere read_devices_here();
+
+/// The device of "cpu", "emulated:CARD/WORKLOAD", "emulated:SECONDS@BATCH", "cuda", "cuda:1" or
+/// "cuda:GPU-UUID", of which the beginning is enough; "": the first GPU where this build can use
+/// one, else the cpu. `devices_here` is asked only where that depends on it. Throws Error(usage) on
+/// a name that means nothing, Error(device) on a GPU that is not to be had.
+TrainingDevice choose_device(const std::string& wish,
+                             const std::function<DevicesHere()>& devices_here = read_devices_here);
+
+/// The compute capability as a number, 9.0 or 7.5; empty where the driver didn't tell.
+std::optional<double> compute_capability(const Gpu& gpu);
 
 }  // namespace feedrate

@@ -127,13 +127,6 @@ void restore_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// Where memory runs out the kernel shall end the command and not autotune.
-void offer_to_oom_killer() {
-  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  [[maybe_unused]] const auto put = ::write(file, "1000", 4);
-  ::close(file);
-}
-
 /// In the new process: turns into the command. Here only calls are allowed that need no lock.
 [[noreturn]] void become(const char* folder, char* const* command, int report_fd, pid_t guard) {
   ::setpgid(0, 0);

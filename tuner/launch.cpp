@@ -22,7 +22,7 @@ namespace feedrate {
 namespace {
 
 /// Seconds until a guard must have told whether its command has started: beyond its own bound.
-constexpr double longest_start_s = 40;
+constexpr double longest_guarded_start_s = 40;
 
 [[noreturn]] void throw_usage(const std::string& sentence) {
   throw Error(Fault::usage, sentence);
@@ -162,7 +162,7 @@ Launched::~Launched() {
 }
 
 void Launched::wait_until_started(const std::string& name) {
-  const double end_s = SteadyClock{}.now_s() + longest_start_s;
+  const double end_s = SteadyClock{}.now_s() + longest_guarded_start_s;
   while (SteadyClock{}.now_s() < end_s) {
     wait_for_news(0.1);
     const bool open = channel_.pull();

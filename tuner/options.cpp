@@ -17,9 +17,9 @@ const std::map<std::string, ColorWish> color_words = {
     {"auto", ColorWish::automatic}, {"always", ColorWish::always}, {"never", ColorWish::never}};
 
 /// Options that stand together in the help.
-class Group {
+class OptionGroup {
  public:
-  Group(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
+  OptionGroup(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
 
   template <class T>
   CLI::Option* option(const char* flag, T& field, const char* type, const char* help) const {
@@ -43,7 +43,7 @@ void add_color(CLI::App& app, ColorWish& color) {
 }
 
 void add_data(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Data and workload");
+  const OptionGroup group(app, "Data and workload");
   group.option("--data", options.data, "PATH",
                "Tune on your own data: a folder of class folders of JPEG files, or a .npy file "
                "of samples.");
@@ -73,33 +73,42 @@ void add_data(CLI::App& app, SweepOptions& options) {
 }
 
 void add_axes(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Axes (a list such as 1,2,4 or a range such as 16:1024:x2)");
+  const OptionGroup group(app, "Axes (a list such as 1,2,4 or a range such as 16:1024:x2)");
   group.option("--workers", options.workers, "LIST",
                "Threads that load; 0 loads in the training loop. The default doubles up to the "
                "CPUs, and goes on while it gains.");
   group.option("--batch", options.batch, "LIST",
                "Samples per step. The default depends on the workload.");
   group.option("--prefetch", options.prefetch, "LIST",
-               "Batches kept ready ahead of the step, by default 1,4.");
+               "Batches kept ready ahead of the step, by default 1,4, and 2,4 on a GPU.");
   group.option("--pinned", options.pinned, "LIST",
-               "Batches in page-locked memory: on, off or on,off. On the cpu device only off, "
-               "the default, applies.");
+               "Batches in page-locked memory: on, off or on,off. The default on a GPU is both; on "
+               "the cpu device only off applies.");
   group.option("--precision", options.precision, "LIST",
-               "Number formats of the step: fp32, tf32, fp16, bf16. The default on the cpu "
-               "device is fp32,bf16.");
+               "Number formats of the step: fp32, tf32, fp16, bf16. The default on a GPU is all "
+               "that it has, on the cpu device fp32,bf16.");
   group.option("--step-threads", options.step_threads, "LIST",
                "Threads of the step on the cpu device, by default half of the CPUs and all.");
+  group.option("--graph", options.graph, "LIST",
+               "The step on a GPU launched as one recorded CUDA graph: on, off or on,off, the "
+               "default there.");
+  group.option(
+      "--preprocess", options.preprocess, "LIST",
+      "Where the u8 pixels of images become floats for a GPU: host (in the workers), device, "
+      "or host,device, the default there.");
 }
 
 void add_search(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Search");
+  const OptionGroup group(app, "Search");
   group
       .option("--budget", options.budget, "TIME",
               "How long to tune, by default 60s, and 30s for a script; its start comes on top.")
       ->take_last();
   group.option("--device", options.device, "NAME",
-               "The device that trains: cpu (the default), or one that is emulated and only takes "
-               "time: emulated:h100/resnet50 and the like, or emulated:SECONDS@BATCH.");
+               "The device that trains: cpu; cuda, cuda:1 or cuda:GPU-UUID, a GPU by its number or "
+               "UUID in nvidia-smi -L; or one that is emulated and only takes time: "
+               "emulated:h100/resnet50 and the like, or emulated:SECONDS@BATCH. The default is the "
+               "first GPU that can be used, else the cpu.");
   group
       .option("--what-if", options.what_if_name, "[PRECISION]",
               "Measure at the end what would be if only one cost were taken away: decoding, "
@@ -121,7 +130,7 @@ void add_search(CLI::App& app, SweepOptions& options) {
 }
 
 void add_trials(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Trials");
+  const OptionGroup group(app, "Trials");
   group.option(
       "--trial-timeout", options.trial_timeout, "TIME",
       "A trial that finishes no batch for so long is killed, by default 60s. Preparing the "
@@ -153,7 +162,7 @@ void check_resume(const CLI::App& app, const SweepOptions& options) {
 }
 
 void add_command(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Your own command (behind --)");
+  const OptionGroup group(app, "Your own command (behind --)");
   group
       .option("--set", options.set, "AXIS=TEMPLATE",
               "How the command takes a value: batch='--bs {}' by arguments, workers=env:NAME by a "
@@ -174,9 +183,12 @@ void add_command(CLI::App& app, SweepOptions& options) {
 }
 
 void add_constraints(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Constraints");
+  const OptionGroup group(app, "Constraints");
   group.option("--max-memory", options.max_memory, "SIZE",
                "Leave out what needs more memory for batches and step, such as 500MB or 1.5GiB.");
+  group.option(
+      "--max-device-memory", options.max_device_memory, "SIZE",
+      "Leave out what needs more of a GPU's memory, by default 90 % of what is free there.");
   group.option("--max-workers", options.max_workers, "N", "Never try more workers.");
   group.option("--max-batch", options.max_batch, "N", "Never try a larger batch.");
   group.option("--effective-batch", options.effective_batch, "N",
@@ -185,7 +197,7 @@ void add_constraints(CLI::App& app, SweepOptions& options) {
 }
 
 void add_output(CLI::App& app, SweepOptions& options) {
-  const Group group(app, "Output");
+  const OptionGroup group(app, "Output");
   group.option("--output", options.output, "FILE",
                "Where the JSON report goes, - for standard output. The default is "
                "feedrate-WORKLOAD.json in this folder.");

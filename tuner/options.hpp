@@ -21,11 +21,13 @@ struct SweepOptions {
   std::string labels;
   std::string workload = "images";
   bool workload_given = false;
-  std::string device = "cpu";
-  std::string workers, batch, prefetch, pinned, precision, step_threads;  ///< axes
+  std::string device;  ///< empty: a GPU where there is one, else the cpu
+  std::string workers, batch, prefetch, pinned, precision, step_threads, graph,
+      preprocess;      ///< axes
   std::string budget;  ///< empty: 60s; 30s for a script, 120s for other commands
   std::string search;  ///< empty: model; grid or halving for commands that are launched anew
-  std::string max_memory, max_workers, max_batch, effective_batch;  ///< constraints
+  std::string max_memory, max_device_memory, max_workers, max_batch,
+      effective_batch;  ///< constraints
   std::string objective = "utilization";
   std::string allow;        ///< empty: all; safe alone for a command
   std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu

@@ -8,9 +8,9 @@
 #include "applicable.hpp"
 #include "axes.hpp"
 #include "constraints.hpp"
-#include "device.hpp"
 #include "feedrate/measure/energy.hpp"
 #include "feedrate/train/make_step.hpp"
+#include "plan_gpu.hpp"
 #include "wishes.hpp"
 
 namespace feedrate {
@@ -29,13 +29,14 @@ std::vector<int> default_step_threads(int cpus) {
 }
 
 /// An objective needs what it is made of.
-void check_objective(Objective objective, const SweepOptions& options) {
-  if (objective == Objective::mfu && options.no_card) {
+void check_objective(Objective objective, const SweepOptions& options,
+                     const TrainingDevice& device) {
+  if (objective == Objective::mfu && options.no_card && !device.gpu) {
     throw Error(Fault::usage,
                 "--objective mfu compares with the machine card: leave --no-card out.");
   }
   if (objective != Objective::samples_per_joule) return;
-  const EnergyMeter meter = cpu_energy();
+  const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->index) : cpu_energy();
   if (meter.works()) return;
   throw Error(Fault::usage, "--objective samples_per_joule can't be measured here, " +
                                 meter.why_not + ": choose another objective.");
@@ -70,15 +71,32 @@ void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints
   space.precision =
       parse_precisions("--precision", options.precision.empty() ? precisions : options.precision);
   space.pinned = parse_switches("--pinned", options.pinned.empty() ? "off" : options.pinned);
+  space.graph = parse_switches("--graph", options.graph.empty() ? "off" : options.graph);
+  space.preprocess =
+      parse_preprocess("--preprocess", options.preprocess.empty() ? "device" : options.preprocess);
 }
 
-void drop_inapplicable(TuneOptions& plan, std::size_t samples) {
+/// What only a GPU can do.
+void drop_axes_of_gpus(TuneOptions& plan, const std::string& of_copies,
+                       const std::string& of_launches, const std::string& of_pixels) {
   Space& space = plan.space;
-  keep_applicable(plan, "pinned", space.pinned, "the cpu device reads batches where they lie",
-                  [](bool pinned) { return !pinned; });
-  keep_applicable(plan, "precision", space.precision, "the cpu device has fp32 and bf16",
+  const auto is_off = [](bool on) { return !on; };
+  keep_applicable(plan, "pinned", space.pinned, of_copies, is_off);
+  keep_applicable(plan, "graph", space.graph, of_launches, is_off);
+  keep_applicable(plan, "preprocess", space.preprocess, of_pixels,
+                  [](Preprocess place) { return place == Preprocess::device; });
+}
+
+void plan_cpu(TuneOptions& plan) {
+  drop_axes_of_gpus(plan, "the cpu device reads batches where they lie",
+                    "the cpu device launches nothing: a graph is recorded on a GPU",
+                    "the cpu device reads pixels where they lie");
+  keep_applicable(plan, "precision", plan.space.precision, "the cpu device has fp32 and bf16",
                   cpu_supports);
-  keep_applicable(plan, "batch", space.batch,
+}
+
+void drop_beyond_dataset(TuneOptions& plan, std::size_t samples) {
+  keep_applicable(plan, "batch", plan.space.batch,
                   "the dataset has " + std::to_string(samples) + " samples",
                   [&](int batch) { return static_cast<std::size_t>(batch) <= samples; });
 }
@@ -104,8 +122,8 @@ void plan_emulated(TuneOptions& plan, const SweepOptions& options, const Acceler
   keep_applicable(plan, "precision", space.precision,
                   "an emulated step has no number format, fp32 stands for it",
                   [](Precision precision) { return precision == Precision::fp32; });
-  keep_applicable(plan, "pinned", space.pinned, "an emulated device copies nothing",
-                  [](bool pinned) { return !pinned; });
+  drop_axes_of_gpus(plan, "an emulated device copies nothing",
+                    "an emulated device launches nothing", "an emulated device converts nothing");
   plan.reference.batch = accelerator.batch;
 }
 
@@ -125,12 +143,31 @@ void drop_forbidden(TuneOptions& plan) {
   }
 }
 
-}  // namespace
+/// What the device can do, and does by default.
+void plan_device(TuneOptions& plan, const SweepOptions& options, const TrainingDevice& device,
+                 const PlannedWorkload& workload) {
+  if (device.accelerator) return plan_emulated(plan, options, *device.accelerator);
+  if (!device.gpu) return plan_cpu(plan);
+  plan_gpu(plan, options, device.gpu->facts, workload);
+  if (options.batch.empty() && may_change_batch(plan)) {
+    plan.space.batch = thinned_batches(device_batches(plan, workload), plan.reference.batch);
+  }
+}
 
-TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
-                       const std::vector<int>& batches, std::size_t samples) {
-  const auto accelerator = emulated_accelerator(options.device);
-  const int cpus = limits.cpus.usable;
+/// What gains are measured against: what frameworks do when told nothing, and what the user fixed.
+void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu, int cpus) {
+  Config& reference = plan.reference;
+  const Space& space = plan.space;
+  reference.step_threads =
+      reference_value(space.step_threads, !options.step_threads.empty() || !is_cpu, cpus);
+  reference.batch = reference_value(space.batch, !options.batch.empty(), reference.batch);
+  if (space.effective_batch > 0) reference.accumulate = space.effective_batch / reference.batch;
+  reference.precision =
+      reference_value(space.precision, !options.precision.empty(), Precision::fp32);
+}
+
+/// All that does not depend on the device.
+TuneOptions wishes_of(const SweepOptions& options, const Limits& limits) {
   TuneOptions plan;
   plan.allowed = parse_tiers(options.allow, plan.allowed);
   plan.objective = parse_objective(options.objective);
@@ -139,48 +176,56 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
                                "shorter than one trial, which takes 50ms at least");
   plan.seed = options.seed;
   plan.cores = limits.cpus.cores();
-  const Constraints constraints = parse_constraints(options);
-  plan.space.effective_batch = constraints.effective_batch;
-  plan.reference.batch = reference_batch(constraints, plan.reference.batch, samples);
-  plan_axes(plan, options, constraints, cpus, batches);
-  if (accelerator) plan_emulated(plan, options, *accelerator);
-  check_objective(plan.objective, options);
-  drop_inapplicable(plan, samples);
-  constrain(plan, constraints);
-  Config& reference = plan.reference;
-  reference.step_threads =
-      reference_value(plan.space.step_threads, !options.step_threads.empty() || accelerator, cpus);
-  reference.batch = reference_value(plan.space.batch, !options.batch.empty(), reference.batch);
-  if (plan.space.effective_batch > 0) {
-    reference.accumulate = plan.space.effective_batch / reference.batch;
-  }
-  reference.precision =
-      reference_value(plan.space.precision, !options.precision.empty(), Precision::fp32);
-  drop_forbidden(plan);
   return plan;
 }
 
-void add_peaks(TuneOptions& plan, const std::vector<ProductRate>& products) {
-  if (plan.objective != Objective::mfu) return;
-  for (const ProductRate& product : products) {
-    if (product.flops.all.known()) {
-      plan.peak_flops_per_s[product.precision] = product.flops.all.per_s;
-    }
+void refuse_device_memory(const SweepOptions& options, const TrainingDevice& device) {
+  if (options.max_device_memory.empty() || device.gpu) return;
+  throw Error(Fault::usage,
+              "--max-device-memory is about a GPU's memory, and none trains here: leave it out, or "
+              "write --max-memory.");
+}
+
+}  // namespace
+
+TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
+                       const TrainingDevice& device, const PlannedWorkload& workload) {
+  const int cpus = limits.cpus.usable;
+  TuneOptions plan = wishes_of(options, limits);
+  refuse_device_memory(options, device);
+  const Constraints constraints = parse_constraints(options);
+  plan.space.effective_batch = constraints.effective_batch;
+  plan.reference.batch = reference_batch(constraints, plan.reference.batch, workload.samples);
+  plan_axes(plan, options, constraints, cpus, workload.batches);
+  if (device.gpu) {
+    limit_device_memory(plan, constraints.max_device_memory_bytes, workload.device_free_bytes);
   }
+  plan_device(plan, options, device, workload);
+  check_objective(plan.objective, options, device);
+  drop_beyond_dataset(plan, workload.samples);
+  constrain(plan, constraints);
+  plan_reference(plan, options, device.is_cpu(), cpus);
+  drop_forbidden(plan);
+  if (device.gpu && options.workers.empty()) thin_workers(plan);
+  return plan;
+}
+
+void add_peaks(TuneOptions& plan, const std::map<Precision, double>& flops_per_s) {
+  if (plan.objective != Objective::mfu) return;
+  plan.peak_flops_per_s = flops_per_s;
   const auto known = [&](Precision precision) { return plan.peak_flops_per_s.contains(precision); };
   keep_applicable(plan, "precision", plan.space.precision,
-                  "the machine card holds no product rate to compare with", known);
+                  "no product rate was measured to compare with", known);
   if (known(plan.reference.precision)) return;
   throw Error(Fault::usage, "--objective mfu has no product rate of " +
                                 std::string(name_of(plan.reference.precision)) +
                                 " to compare the reference with: choose another objective.");
 }
 
-void check_early(const SweepOptions& options, const Limits& limits) {
-  constexpr std::size_t any_size = std::size_t{1} << 30;
-  std::vector<int> any_batch = {1};
-  while (any_batch.back() < 1 << 20) any_batch.push_back(2 * any_batch.back());
-  plan_sweep(options, limits, any_batch, any_size);
+void check_early(const SweepOptions& options, const Limits& limits, const TrainingDevice& device) {
+  PlannedWorkload any{.batches = {1}, .samples = std::size_t{1} << 30, .pixels = true};
+  while (any.batches.back() < 1 << 20) any.batches.push_back(2 * any.batches.back());
+  plan_sweep(options, limits, device, any);
   const bool images = !options.data.empty() || options.workload == "images";
   if (options.dct_scaling && !images) {
     throw Error(Fault::usage, "--dct-scaling goes with JPEG files: leave it out.");

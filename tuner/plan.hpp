@@ -2,26 +2,40 @@
 // The plan: what the command line means on this machine for this workload.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <vector>
 
+#include "device.hpp"
 #include "feedrate/core/limits.hpp"
-#include "feedrate/measure/product_rates.hpp"
 #include "feedrate/tune/sweep.hpp"
 #include "options.hpp"
 
 namespace feedrate {
 
-/// Checks and translates everything but the data. `batches` is the workload's default axis,
-/// `samples` the size of its dataset. Throws Error(usage) on values that make no sense,
-/// Error(device) on a device that is not to be had.
-TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
-                       const std::vector<int>& batches, std::size_t samples);
+/// What a plan has to know of the workload.
+struct PlannedWorkload {
+  std::vector<int> batches;  ///< the default axis
+  std::size_t samples = 0;   ///< of its dataset
+  bool pixels = false;       ///< they are bytes, which host or device may turn into floats
+  /// Bytes of a GPU's memory that are free, and that a config needs; 0 and empty where unknown.
+  std::uint64_t device_free_bytes = 0;
+  std::function<std::uint64_t(const Config&)> device_bytes = {};
+};
 
-/// For the objective mfu: what the machine multiplies at best, from its card. Throws Error(usage)
-/// where that is not known.
-void add_peaks(TuneOptions& plan, const std::vector<ProductRate>& products);
+/// Checks and translates everything but the data. On a GPU whose memory is known the default
+/// batches double up to the largest that fits into 90 % of what is free there. Throws Error(usage)
+/// on values that make no sense, Error(device) on a device that can't do what is asked.
+TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
+                       const TrainingDevice& device, const PlannedWorkload& workload);
+
+/// For the objective mfu: the products' FLOP/s that were measured on the device. Throws
+/// Error(usage) where that of the reference is not known.
+void add_peaks(TuneOptions& plan, const std::map<Precision, double>& flops_per_s);
 
 /// Throws what plan_sweep would throw whatever the workload: before minutes are spent on it.
-void check_early(const SweepOptions& options, const Limits& limits);
+void check_early(const SweepOptions& options, const Limits& limits, const TrainingDevice& device);
 
 }  // namespace feedrate

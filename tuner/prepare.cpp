@@ -10,11 +10,13 @@
 #include "feedrate/core/limits.hpp"
 #include "feedrate/load/subset.hpp"
 #include "feedrate/measure/warm.hpp"
+#include "plan_gpu.hpp"
 
 namespace feedrate {
 namespace {
 
-PreparedWorkload find_or_make(const SweepOptions& options, const Preparation& preparation) {
+PreparedWorkload find_or_make(const SweepOptions& options, const TrainingDevice& device,
+                              const Preparation& preparation) {
   WorkloadRequest request;
   request.data = options.data;
   request.labels = options.labels;
@@ -23,7 +25,7 @@ PreparedWorkload find_or_make(const SweepOptions& options, const Preparation& pr
   request.sample_cost_s =
       parse_seconds("--sample-cost", options.sample_cost.empty() ? "100us" : options.sample_cost);
   request.dct_scaling = options.dct_scaling;
-  request.accelerator = emulated_accelerator(options.device);
+  request.device = device;
   request.seed = options.seed;
   request.threads = read_limits().cpus.usable;
   request.say = preparation.say;
@@ -71,11 +73,29 @@ void place_data(PreparedWorkload& prepared, const SweepOptions& options,
   limit_variants(prepared.workload, prepared.info.cached_samples, options.seed);
 }
 
+/// On a device with memory of its own the default batches go up to the largest that fits there.
+void fit_batches(PreparedWorkload& prepared, const SweepOptions& options,
+                 const TrainingDevice& device) {
+  if (!device.gpu || !prepared.workload.device) return;
+  PlannedWorkload workload = {.batches = prepared.batches,
+                              .samples = prepared.info.cached_samples,
+                              .pixels = prepared.info.pixels,
+                              .device_free_bytes = prepared.info.device_free_bytes};
+  const Layout fields = prepared.workload.source->layout();
+  workload.device_bytes = [&](const Config& config) {
+    const BatchLayout layout(fields, static_cast<std::size_t>(config.batch));
+    return prepared.workload.device->memory_bytes(config, layout);
+  };
+  prepared.batches = device_batches(plan_sweep(options, read_limits(), device, workload), workload);
+}
+
 }  // namespace
 
 PreparedWorkload prepare(const SweepOptions& options, const Preparation& preparation) {
-  PreparedWorkload prepared = find_or_make(options, preparation);
+  const TrainingDevice device = choose_device(options.device);
+  PreparedWorkload prepared = find_or_make(options, device, preparation);
   place_data(prepared, options, preparation);
+  fit_batches(prepared, options, device);
   return prepared;
 }
 

@@ -114,4 +114,11 @@ bool signal_process(const ProcessMark& process, int number) noexcept {
   return signal_held(held.fd(), number) == 0;
 }
 
+void offer_to_oom_killer() noexcept {
+  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] const auto put = ::write(file, "1000", 4);
+  ::close(file);
+}
+
 }  // namespace feedrate

@@ -23,4 +23,8 @@ std::vector<ProcessMark> descendants_of(pid_t root);
 /// Signals this very process; false where it is gone, or not ours to signal.
 bool signal_process(const ProcessMark& process, int number) noexcept;
 
+/// Where memory runs out the kernel shall end this process, and not the run. May be called between
+/// fork and exec.
+void offer_to_oom_killer() noexcept;
+
 }  // namespace feedrate

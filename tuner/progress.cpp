@@ -28,9 +28,14 @@ std::string remaining(const Progress& progress) {
 }  // namespace
 
 std::string short_title(const Config& config) {
-  return "workers " + std::to_string(config.workers) + ", prefetch " +
-         std::to_string(config.prefetch) + ", step threads " + std::to_string(config.step_threads) +
-         ", " + std::string(name_of(config.precision)) + ", batch " + std::to_string(config.batch);
+  std::string text =
+      "workers " + std::to_string(config.workers) + ", prefetch " + std::to_string(config.prefetch);
+  if (config.pinned) text += ", pinned";
+  if (config.step_threads > 1) text += ", step threads " + std::to_string(config.step_threads);
+  if (config.graph) text += ", graph";
+  if (config.preprocess == Preprocess::host) text += ", preprocess host";
+  return text + ", " + std::string(name_of(config.precision)) + ", batch " +
+         std::to_string(config.batch);
 }
 
 void ProgressLine::note(const std::string& line) {

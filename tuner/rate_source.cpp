@@ -15,7 +15,7 @@ namespace feedrate {
 namespace {
 
 /// Share of a round that passes first without being counted.
-constexpr double warm_up = 0.1;
+constexpr double warm_up_share = 0.1;
 
 constexpr int enough_values = 2;  ///< printed ones, but for the first
 
@@ -83,7 +83,7 @@ std::optional<double> parse_rate(std::string_view text) {
   return rate;
 }
 
-std::vector<std::string> Lines::add(std::string_view piece) {
+std::vector<std::string> LineSplitter::add(std::string_view piece) {
   std::vector<std::string> lines;
   while (!piece.empty()) {
     const std::size_t end = std::min(piece.find_first_of("\r\n"), piece.size());
@@ -96,11 +96,11 @@ std::vector<std::string> Lines::add(std::string_view piece) {
   return lines;
 }
 
-std::string Lines::rest() {
+std::string LineSplitter::rest() {
   return std::exchange(line_, {});
 }
 
-void Lines::end_line(std::vector<std::string>& lines) {
+void LineSplitter::end_line(std::vector<std::string>& lines) {
   if (!line_.empty()) lines.push_back(rest());
 }
 
@@ -113,7 +113,7 @@ void HelperRate::add(const HelperReport& report) {
   last_ = report;
   if (!first_) {
     first_ = report;
-  } else if (!start_ && report.t - first_->t >= warm_up * options_.seconds) {
+  } else if (!start_ && report.t - first_->t >= warm_up_share * options_.seconds) {
     start_ = report;
   }
 }
@@ -181,6 +181,7 @@ void RateSource::hear(const Json& message) {
   try {
     const auto unit = message.find("unit");
     take(report_of(message), unit != message.end() && *unit == "batches");
+    note_gpu(message);
   } catch (const Json::exception&) {
     throw_no_report();
   }
@@ -192,6 +193,12 @@ void RateSource::take(HelperReport report, bool of_batches) {
   counts_batches_ = of_batches;
   report.samples = (of_batches ? report.batches * batch_ : report.samples) * world_;
   helper_.add(report);
+}
+
+void RateSource::note_gpu(const Json& message) {
+  const auto uuid = message.find("gpu");
+  if (uuid != message.end() && uuid->is_string()) gpu_.uuid = uuid->get<std::string>();
+  if (message.contains("device_bytes")) gpu_.memory_bytes = count_in(message, "device_bytes");
 }
 
 void RateSource::read(std::string_view output, double now_s) {

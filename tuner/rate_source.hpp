@@ -50,7 +50,7 @@ class RateExpression {
 std::optional<double> parse_rate(std::string_view text);
 
 /// Puts lines together from pieces of output; a carriage return ends one, too.
-class Lines {
+class LineSplitter {
  public:
   /// Of a line that is longer only the end is kept: an expression takes more than proportionally
   /// longer for longer lines.
@@ -73,6 +73,12 @@ struct HelperReport {
   std::uint64_t samples = 0;
   double outside_s = 0;          ///< between two passes over the loader
   std::optional<double> wait_s;  ///< spent on waiting for batches; empty where that is unknown
+};
+
+/// What the hook says of the GPU that a script uses.
+struct ScriptGpu {
+  std::string uuid;                ///< as NVML spells it; empty: none is used, or nobody knows
+  std::uint64_t memory_bytes = 0;  ///< that its tensors took at most
 };
 
 /// The rate by the reports of a helper: from the end of a warm-up to the last report.
@@ -161,12 +167,14 @@ class RateSource {
   bool is_known() const noexcept { return kind_.has_value(); }
   /// Whether the helper knows of batches alone.
   bool counts_batches() const noexcept { return counts_batches_; }
+  const ScriptGpu& gpu() const noexcept { return gpu_; }
   /// The last text that the expression caught and that is no rate; empty where there was none.
   const std::string& not_a_rate() const noexcept { return not_a_rate_; }
 
  private:
   void look_at(const std::string& line, double now_s);
   void take(HelperReport report, bool of_batches);
+  void note_gpu(const Json& message);
 
   const RateExpression* expression_;
   std::optional<RateKind> kind_;
@@ -176,7 +184,8 @@ class RateSource {
   RoundOptions options_;
   HelperRate helper_;
   PrintedRate printed_;
-  Lines lines_;
+  ScriptGpu gpu_;
+  LineSplitter lines_;
   std::string not_a_rate_;
 };
 

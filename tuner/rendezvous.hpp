@@ -16,7 +16,8 @@ namespace detail {
 class PrivateFolder {
  public:
   /// In $XDG_RUNTIME_DIR, $TMPDIR or /tmp: the first that can be written and whose path leaves
-  /// `room` bytes for the name of a socket. Throws Error(internal) where none can.
+  /// `room` bytes for the name of a socket. Those that killed runs of this user have left there are
+  /// removed. Throws Error(internal) where none can be made.
   explicit PrivateFolder(std::size_t room);
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

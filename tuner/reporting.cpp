@@ -10,7 +10,7 @@
 
 #include "command_trials.hpp"
 #include "constraints.hpp"
-#include "device.hpp"
+#include "cuda_device.hpp"
 #include "feedrate/measure/cache_folder.hpp"
 #include "feedrate/report/card.hpp"
 #include "feedrate/report/format.hpp"
@@ -59,7 +59,8 @@ std::vector<NextStep> next_steps(const Report& report) {
   std::vector<NextStep> steps;
   const WorkloadInfo& workload = report.workload;
   if (workload.kind == "builtin") {
-    const std::string device = report.accelerator ? " --device " + shell_quoted(report.device) : "";
+    const std::string device =
+        report.device_given ? " --device " + shell_quoted(report.device) : "";
     steps.push_back({"autotune --data DIR" + device, "the same on your own files"});
   }
   if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
@@ -94,11 +95,12 @@ std::string opening_sentence(const Report& report) {
          format_duration(workload.script->start_s) + ",";
 }
 
-Report begin_report(const SweepOptions& options) {
+Report begin_report(const SweepOptions& options, const TrainingDevice& device) {
   Report report;
   report.tool = {version, commit, options.command_line, now_utc(), options.seed, 0};
-  report.device = options.device;
-  report.accelerator = emulated_accelerator(options.device);
+  report.device = device.name();
+  report.device_given = !options.device.empty();
+  report.accelerator = device.accelerator;
   report.constraints = parse_constraints(options);
   return report;
 }
@@ -114,8 +116,9 @@ void describe_machine(Report& report, const SweepOptions& options, ProgressLine&
   std::string text = card_text(*report.card, columns(STDERR_FILENO));
   text.pop_back();
   progress.note(text);
-  if (!report.machine.gpus.list.empty()) {
-    progress.note("The GPU is not used: this version trains on the cpu.");
+  if (!report.machine.gpus.list.empty() && options.device.empty() && report.device == "cpu") {
+    progress.note(built_with_cuda() ? "No GPU is used: CUDA_VISIBLE_DEVICES hides them."
+                                    : "The GPU is not used: this build has no CUDA.");
   }
   progress.note("");
 }

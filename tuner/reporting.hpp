@@ -2,6 +2,7 @@
 // The report as it comes to be: begun with the machine, kept up to date, printed at the end.
 #pragma once
 
+#include "device.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/report/report.hpp"
 #include "options.hpp"
@@ -16,8 +17,8 @@ std::string name_of_workload(const SweepOptions& options);
 /// "Tuning train_loader of train.py (train.py:23, its loop trains)".
 std::string opening_sentence(const Report& report);
 
-/// A report of a run that begins now.
-Report begin_report(const SweepOptions& options);
+/// A report of a run on `device` that begins now.
+Report begin_report(const SweepOptions& options, const TrainingDevice& device);
 
 /// Puts the machine into the report, measured unless that was not wanted.
 void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress);

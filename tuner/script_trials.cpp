@@ -23,6 +23,9 @@ constexpr double attaching_patience = 5;
 /// So often a script that comes to its end is launched again for one question.
 constexpr int most_ends = 3;
 
+/// What PyTorch takes for prefetch_factor where a script has workers and says nothing of it.
+constexpr int pytorch_prefetch = 2;
+
 ScriptLoader loader_of(const Json& json) {
   ScriptLoader loader;
   from_json(json, loader);
@@ -66,13 +69,14 @@ Round round_of(const Json& answer) {
 }
 
 /// The rounds that several processes ran at the same time, as one: they wait for each other in each
-/// step, so that the slowest tells how long it took.
+/// step, so that the slowest tells how long it took. What each did for itself counts at the rate at
+/// which all could go: that of the slowest.
 Round together(const std::vector<Json>& answers, bool in_step) {
   Round all = round_of(answers.front());
-  double samples_per_s = all.samples_per_s();
+  double slowest_per_s = all.samples_per_s();
   for (std::size_t r = 1; r < answers.size(); ++r) {
     const Round round = round_of(answers[r]);
-    samples_per_s += round.samples_per_s();
+    slowest_per_s = std::min(slowest_per_s, round.samples_per_s());
     all.duration_s = std::max(all.duration_s, round.duration_s);
     all.wait_s = std::max(all.wait_s, round.wait_s);
     all.samples += round.samples;
@@ -82,7 +86,8 @@ Round together(const std::vector<Json>& answers, bool in_step) {
     all.first_batch_s = std::max(all.first_batch_s, round.first_batch_s);
   }
   all.step_s = all.duration_s - all.wait_s;
-  if (!in_step) all.duration_s = static_cast<double>(all.samples) / samples_per_s;
+  const double together_per_s = slowest_per_s * static_cast<double>(answers.size());
+  if (!in_step) all.duration_s = static_cast<double>(all.samples) / together_per_s;
   return all;
 }
 
@@ -270,12 +275,13 @@ std::vector<std::string> ScriptTrials::notes() const {
 /// As many as take the time that was asked for, by a first short round of the config.
 int ScriptTrials::batches_for(const Request& request) {
   const RoundOptions& options = request.options;
-  if (!find(batch_s_, request.config)) {
+  auto& known = batch_s_[request.part];
+  if (!find(known, request.config)) {
     const int few = std::max(options.min_batches, request.config.workers);
     const Round first = run_exactly(request, few);
-    batch_s_.emplace_back(request.config, first.duration_s / first.batches);
+    known.emplace_back(request.config, first.duration_s / first.batches);
   }
-  const double wanted = std::ceil(options.seconds / *find(batch_s_, request.config));
+  const double wanted = std::ceil(options.seconds / *find(known, request.config));
   return std::clamp(static_cast<int>(std::min(wanted, 1e6)), options.min_batches,
                     options.max_batches);
 }
@@ -303,7 +309,8 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome) {
   const Config& config = best.config;
   Json changes = Json::object();
   if (config.workers != script.config.workers) changes["num_workers"] = config.workers;
-  if (config.workers > 0 && config.prefetch != std::max(script.config.prefetch, 2)) {
+  const int prefetch = script.config.workers > 0 ? script.config.prefetch : pytorch_prefetch;
+  if (config.workers > 0 && config.prefetch != prefetch) {
     changes["prefetch_factor"] = config.prefetch;
   }
   if (config.pinned != script.config.pinned) changes["pin_memory"] = config.pinned;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -66,7 +67,8 @@ class ScriptTrials final : public Trials {
   double starting_s_ = 0;  ///< spent on launches so far
   double start_s_ = 0;     ///< of the last of them
   int launches_ = 0;
-  std::vector<std::pair<Config, double>> batch_s_;  ///< seconds per batch, where ranks keep step
+  /// Seconds per batch, where ranks keep step.
+  std::map<Part, std::vector<std::pair<Config, double>>> batch_s_;
   struct Waiting {
     double wait_s = 0, duration_s = 0;
     double share() const noexcept { return duration_s > 0 ? wait_s / duration_s : 0; }

@@ -21,6 +21,12 @@ void throw_if_failed(const Json& answer) {
   if (const auto failed = answer.find("failed"); failed != answer.end()) throw_failure(*failed);
 }
 
+/// Every further trial in that child would fail; a new one may find the device well.
+bool has_lost_its_device(const Json& answer) {
+  const auto failed = answer.find("failed");
+  return failed != answer.end() && failed->contains("device_lost");
+}
+
 void pass_on(const Json& message, const Preparation& preparation) {
   if (message.contains("say")) return preparation.say(message.at("say").get<std::string>());
   const auto counts = message.at("preparing").get<std::vector<int>>();
@@ -94,6 +100,7 @@ Json Supervised::ask(const Json& question, Watch watch, double patience) {
   try {
     Json answer = child_->ask(question, watch);
     take_skips(answer);
+    if (has_lost_its_device(answer)) child_.reset();
     return answer;
   } catch (const Error&) {
     child_.reset();
@@ -124,6 +131,14 @@ bool Supervised::copies() {
 double Supervised::epoch_boundary_s(const Config& config) {
   const Json question = question_of("epoch_boundary_s", config);
   return answered<double>(ask(question, {}, boundary_batches), "seconds");
+}
+
+std::size_t Supervised::device_memory_bytes(const Config& config) {
+  return answered<std::size_t>(ask(question_of("device_memory_bytes", config), {}), "bytes");
+}
+
+std::optional<GpuState> Supervised::gpu_state() {
+  return gpu_state_of(ask({{"ask", "gpu_state"}}, {}));
 }
 
 std::size_t Supervised::memory_bytes(const Config& config) {

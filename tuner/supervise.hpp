@@ -36,6 +36,8 @@ class Supervised final : public Trials {
   bool copies() override;
   double epoch_boundary_s(const Config& config) override;
   std::size_t memory_bytes(const Config& config) override;
+  std::size_t device_memory_bytes(const Config& config) override;
+  std::optional<GpuState> gpu_state() override;
   /// What all children have said so far: asks nobody.
   std::vector<Skip> skips() override { return skips_; }
 

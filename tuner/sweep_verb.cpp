@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -40,9 +41,9 @@ double trial_timeout_s(const SweepOptions& options) {
 }
 
 /// A step that takes longer than a trial may stay still would be taken for one that hangs.
-void check_timeout(const SweepOptions& options) {
+void check_timeout(const SweepOptions& options, const TrainingDevice& device) {
   const double timeout_s = trial_timeout_s(options);
-  const auto accelerator = emulated_accelerator(options.device);
+  const auto& accelerator = device.accelerator;
   if (options.in_process || !accelerator || accelerator->step_s < timeout_s) return;
   throw Error(Fault::usage, "One step of '" + options.device + "' takes " +
                                 format_duration(accelerator->step_s) +
@@ -50,12 +51,17 @@ void check_timeout(const SweepOptions& options) {
                                 format_duration(timeout_s) + ": give a longer --trial-timeout.");
 }
 
+/// What trains; a command chooses itself.
+TrainingDevice device_of(const SweepOptions& options) {
+  return is_command(options) ? TrainingDevice{} : choose_device(options.device);
+}
+
 /// What can be refused before any time is spent.
-void refuse_early(const SweepOptions& options) {
-  check_timeout(options);
+void refuse_early(const SweepOptions& options, const TrainingDevice& device) {
+  check_timeout(options, device);
   if (is_command(options)) return check_command(options, read_limits());
   refuse_without_command(options);
-  check_early(options, read_limits());
+  check_early(options, read_limits(), device);
   if (options.workload_given && !options.data.empty()) {
     throw Error(Fault::usage, "--data and --workload exclude each other: give one of them.");
   }
@@ -100,8 +106,9 @@ Surroundings surroundings_of(const Report& report, const std::vector<ThreadPool>
 /// One run, from the first question to the last: a new one, or one that was killed and goes on.
 class SweepRun {
  public:
-  SweepRun(const SweepOptions& options, Resumption* resumption)
+  SweepRun(const SweepOptions& options, TrainingDevice device, Resumption* resumption)
       : options_(options),
+        device_(std::move(device)),
         resumption_(resumption),
         stop_(watch_signals()),
         progress_({.quiet = options.quiet,
@@ -132,7 +139,7 @@ class SweepRun {
   void begin() {
     if (resumption_) return begin_again();
     if (keeps_journal()) require_unused_journal(journal_path_of(file_.path()));
-    report_ = begin_report(options_);
+    report_ = begin_report(options_, device_);
     thread_pools_ = read_thread_pools();
     describe_machine(report_, options_, progress_);
     trials_ = make_trials(std::nullopt);
@@ -141,7 +148,7 @@ class SweepRun {
   /// What the run has found out of machine, environment and data is taken from its journal.
   void begin_again() {
     const JournalHeader& header = resumption_->recorded.header;
-    report_ = begin_report(options_);
+    report_ = begin_report(options_, device_);
     report_.tool = header.tool;
     report_.machine = header.machine;
     report_.card = header.card;
@@ -181,7 +188,15 @@ class SweepRun {
     const Limits& limits = report_.machine.limits;
     if (prepared.info.script) return plan_script(options_, limits, prepared);
     if (is_command(options_)) return plan_launches(options_, limits);
-    return plan_sweep(options_, limits, prepared.batches, prepared.info.cached_samples);
+    return plan_sweep(options_, limits, device_, planned(prepared));
+  }
+
+  /// How large batches may be was found out when the data were prepared.
+  static PlannedWorkload planned(const Prepared& prepared) {
+    return {.batches = prepared.batches,
+            .samples = prepared.info.cached_samples,
+            .pixels = prepared.info.pixels,
+            .device_free_bytes = prepared.info.device_free_bytes};
   }
 
   void plan() {
@@ -190,10 +205,20 @@ class SweepRun {
     if (prepared.info.script) report_.device = prepared.info.script->device;
     plan_ = plan_for(prepared);
     plan_.surroundings = surroundings_of(report_, thread_pools_);
-    if (report_.card) add_peaks(plan_, report_.card->products);
+    add_peaks(plan_, measured_peaks());
     add_plan(report_, plan_);
     trials_->limit_batch(largest(plan_.space.batch));
     progress_.note(opening_sentence(report_) + " for " + format_duration(plan_.budget_s) + ".");
+  }
+
+  /// What the device that trains multiplies at best, where that was measured.
+  std::map<Precision, double> measured_peaks() const {
+    std::map<Precision, double> peaks;
+    for (std::size_t p = 0; p < precision_names.size(); ++p) {
+      const auto precision = static_cast<Precision>(p);
+      if (const auto peak = product_flops_per_s(report_, precision)) peaks[precision] = *peak;
+    }
+    return peaks;
   }
 
   void open_journal() {
@@ -288,6 +313,7 @@ class SweepRun {
   }
 
   const SweepOptions& options_;
+  TrainingDevice device_;
   Resumption* resumption_;  ///< null for a new run
   const std::atomic<bool>& stop_;
   std::atomic<bool> abort_{false};
@@ -305,15 +331,16 @@ class SweepRun {
 
 int resume_sweep(const SweepOptions& options) {
   Resumption resumption = open_resumption(options);
-  return SweepRun(resumption.options, &resumption)();
+  return SweepRun(resumption.options, device_of(resumption.options), &resumption)();
 }
 
 }  // namespace
 
 int run_sweep(const SweepOptions& options) {
   if (!options.resume.empty()) return resume_sweep(options);
-  refuse_early(options);
-  return SweepRun(options, nullptr)();
+  const TrainingDevice device = device_of(options);
+  refuse_early(options, device);
+  return SweepRun(options, device, nullptr)();
 }
 
 int run_workloads() {

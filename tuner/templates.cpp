@@ -72,16 +72,25 @@ std::vector<std::string> split_as_shell(std::string_view text, std::string_view 
   return all;
 }
 
+/// Calls `visit(axis)` for each axis that a command may have: how the built-in step is launched,
+/// and where its pixels become floats, is no setting of others.
+template <class Visit>
+void for_each_axis_of_commands(Visit&& visit) {
+  for_each_axis([&](const auto& axis) {
+    if (axis.name != "graph" && axis.name != "preprocess") visit(axis);
+  });
+}
+
 std::string names_of_axes() {
   std::string names;
-  for_each_axis(
+  for_each_axis_of_commands(
       [&](const auto& axis) { names += (names.empty() ? "" : ", ") + std::string(axis.name); });
   return names;
 }
 
 bool is_axis(std::string_view name) {
   bool found = false;
-  for_each_axis([&](const auto& axis) { found = found || axis.name == name; });
+  for_each_axis_of_commands([&](const auto& axis) { found = found || axis.name == name; });
   return found;
 }
 
@@ -156,7 +165,7 @@ const AxisTemplate* template_of(const std::vector<AxisTemplate>& templates, std:
 /// differently, too.
 std::vector<std::string> swept_axes(const Space& space) {
   std::vector<std::string> swept;
-  for_each_axis([&](const auto& axis) {
+  for_each_axis_of_commands([&](const auto& axis) {
     detail::for_each_values(space, [&](auto field, const auto& values) {
       if constexpr (std::is_same_v<decltype(field), std::decay_t<decltype(axis.field)>>) {
         if (field == axis.field && values.size() > 1) swept.emplace_back(axis.name);
@@ -213,7 +222,7 @@ void fill_placeholder(std::vector<std::string>& command, std::string_view axis,
 
 std::string value_of(const Config& config, std::string_view name) {
   std::string text;
-  for_each_axis([&](const auto& axis) {
+  for_each_axis_of_commands([&](const auto& axis) {
     if (axis.name == name) text = value_text(config.*axis.field);
   });
   return text;
@@ -240,7 +249,7 @@ std::vector<AxisTemplate> parse_templates(const std::vector<std::string>& texts)
 std::vector<std::string_view> axes_taken(const LaunchSpec& spec,
                                          const std::vector<AxisTemplate>& templates) {
   std::vector<std::string_view> taken;
-  for_each_axis([&](const auto& axis) {
+  for_each_axis_of_commands([&](const auto& axis) {
     if (template_of(templates, axis.name) || has_placeholder(spec, axis.name)) {
       taken.push_back(axis.name);
     }
@@ -262,7 +271,7 @@ void require_taken(const LaunchSpec& spec, const std::vector<AxisTemplate>& temp
 LaunchSpec with_values(LaunchSpec spec, const std::vector<AxisTemplate>& templates,
                        const Config& config) {
   const LaunchSpec as_written = spec;
-  for_each_axis([&](const auto& axis) {
+  for_each_axis_of_commands([&](const auto& axis) {
     fill_placeholder(spec.command, axis.name, template_of(templates, axis.name),
                      value_text(config.*axis.field));
   });

@@ -18,6 +18,7 @@
 #include "feedrate/report/journal_header.hpp"
 #include "feedrate/report/request_json.hpp"
 #include "prepare.hpp"
+#include "process_tree.hpp"
 #include "serve.hpp"
 
 namespace feedrate {
@@ -41,14 +42,6 @@ void leave_signals_to_parent() {
   ::sigaddset(&blocked, SIGINT);
   ::sigaddset(&blocked, SIGTERM);
   ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
-}
-
-/// Where memory runs out the kernel shall end a child and not the run.
-void offer_to_oom_killer() {
-  const detail::Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
-  constexpr std::string_view most = "1000";
-  if (file.fd() >= 0) [[maybe_unused]]
-    const auto put = ::write(file.fd(), most.data(), most.size());
 }
 
 /// False where the parent is gone already: then nobody would end this child.

@@ -67,6 +67,10 @@ class TrialsInProcess final : public Trials {
   std::size_t memory_bytes(const Config& config) override {
     return pipeline().memory_bytes(config);
   }
+  std::size_t device_memory_bytes(const Config& config) override {
+    return pipeline().device_memory_bytes(config);
+  }
+  std::optional<GpuState> gpu_state() override { return pipeline().gpu_state(); }
   std::vector<Skip> skips() override {
     return pipeline_ ? pipeline_->skips() : std::vector<Skip>{};
   }

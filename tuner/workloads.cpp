@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "cuda_device.hpp"
 #include "feedrate/core/limits.hpp"
 #include "feedrate/data/decoded_images.hpp"
 #include "feedrate/data/image_folder.hpp"
@@ -76,13 +77,19 @@ PreparedWorkload assemble(std::string name, std::shared_ptr<const Source> source
   prepared.workload.step_bytes = step_bytes_of(model, optimizer);
   prepared.workload.variant = no_variant;
   prepared.workload.flops_per_sample = cost_of(model).step_flops;
+  prepared.model = model;
+  prepared.optimizer = optimizer;
   prepared.workload.order.seed = seed;
   prepared.info.name = std::move(name);
   prepared.info.field = field;
   prepared.info.model = describe_model(model);
   prepared.info.flops_per_sample = prepared.workload.flops_per_sample;
   prepared.info.samples = source->size();
-  for (const Field& part : source->layout()) prepared.info.sample_bytes += part.bytes();
+  for (const Field& part : source->layout()) {
+    prepared.info.sample_bytes += part.bytes();
+    if (part.name == field) prepared.info.pixels = part.dtype == DType::u8;
+  }
+  if (prepared.info.pixels) prepared.workload.pixels = field;
   prepared.workload.source = std::move(source);
   return prepared;
 }
@@ -196,6 +203,8 @@ PreparedWorkload on_images(const std::string& name, const std::string& path,
                            const WorkloadRequest& request) {
   ImageOptions options;
   options.format.order = ChannelOrder::nhwc;
+  if (request.device.gpu)
+    options.format.dtype = DType::u8;  // bytes travel, or workers convert them
   options.dct_scaling = request.dct_scaling;
   const auto folder = std::make_shared<const ImageFolder>(path, options);
   ModelSpec model = zoo::images();
@@ -307,6 +316,24 @@ void emulate(PreparedWorkload& prepared, const Accelerator& accelerator) {
   prepared.batches = {accelerator.batch};
 }
 
+/// Steps on a GPU, which has memory of its own.
+void train_on(const ChosenGpu& gpu, PreparedWorkload& prepared, const WorkloadRequest& request) {
+  const std::string& uuid = gpu.facts.uuid;
+  Workload& workload = prepared.workload;
+  prepared.info.device_free_bytes = gpu_free_bytes(uuid);
+  request.say("Measuring what the GPU can do at best.");
+  prepared.info.gpu_ceilings = measure_gpu(uuid);
+  request.alive();
+  workload.device = train_on_gpu(
+      {uuid, prepared.model, prepared.optimizer, prepared.info.field, workload.order.seed});
+  if (auto gauges = gpu_gauges(uuid); gauges.look) {
+    workload.gpu = std::make_shared<GpuSampler>(gauges.look);
+  }
+  if (auto gauges = gpu_gauges(uuid, true); gauges.look) workload.gpu_state = gauges.look;
+  workload.make_step = {};
+  workload.step_bytes = {};
+}
+
 PreparedWorkload built_in(const WorkloadRequest& request) {
   auto prepared = maker_of(request.name)(request);
   prepared.info.kind = "builtin";
@@ -350,11 +377,14 @@ void check_data(const std::string& data, const std::string& labels) {
 
 PreparedWorkload prepare_workload(const WorkloadRequest& request) {
   auto prepared = request.data.empty() ? built_in(request) : on_data(request);
-  if (request.accelerator) {
-    emulate(prepared, *request.accelerator);
+  const TrainingDevice& device = request.device;
+  if (device.accelerator) {
+    emulate(prepared, *device.accelerator);
   } else {
-    prepared.workload.joules = cpu_energy().joules;
+    const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->index) : cpu_energy();
+    prepared.workload.joules = meter.joules;
   }
+  if (device.gpu) train_on(*device.gpu, prepared, request);
   return prepared;
 }
 

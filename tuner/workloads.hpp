@@ -9,10 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "device.hpp"
 #include "feedrate/data/costed.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/report/report.hpp"
-#include "feedrate/train/accelerators.hpp"
+#include "feedrate/train/model.hpp"
+#include "feedrate/train/optimizer.hpp"
 
 namespace feedrate {
 
@@ -33,7 +35,7 @@ struct WorkloadRequest {
   Cost cost = Cost::cpu;
   double sample_cost_s = 0;
   bool dct_scaling = false;
-  std::optional<Accelerator> accelerator;  ///< whose steps are emulated; empty: the model trains
+  TrainingDevice device;
   std::uint64_t seed = 0;
   int threads = 1;                              ///< for making data
   std::function<void(const std::string&)> say;  ///< one line about what takes time
@@ -45,6 +47,8 @@ struct WorkloadRequest {
 /// A workload and what is said of it.
 struct PreparedWorkload {
   Workload workload;
+  ModelSpec model;
+  OptimizerSpec optimizer;
   WorkloadInfo info;
   std::vector<int> batches;  ///< the default axis
 };

@@ -15,7 +15,7 @@
 #include "../planted_tree.hpp"
 #include "feedrate/core/clock.hpp"
 
-namespace feedrate {
+namespace feedrate::report_batch_tests {
 namespace {
 
 using nlohmann::json;
@@ -209,4 +209,4 @@ TEST_CASE("A fork of a process that reports is silent", "[report_batch]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::report_batch_tests

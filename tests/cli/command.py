@@ -129,9 +129,12 @@ def the_card_names_the_machine_before_anything_is_tuned(tmp):
 def values_that_mean_nothing_here_are_reported_not_dropped(tmp):
     # Bug: pinned memory on the cpu, or a batch beyond the dataset, silently left out.
     code, out, err = run(*QUICK[:-2], "--batch", "2,4,64", "--pinned", "on,off", "--precision",
-                         "fp32,fp16", "--data", str(FIXTURES / "npy/f32.npy"), cwd=tmp)
+                         "fp32,fp16", "--graph", "on,off", "--preprocess", "host,device", "--device",
+                         "cpu", "--data", str(FIXTURES / "npy/f32.npy"), cwd=tmp)
     assert code == 0, err
-    for text in ("pinned on: not applicable", "precision fp16: not applicable", "batch 64: not applicable"):
+    for text in ("pinned on: not applicable", "precision fp16: not applicable", "batch 64: not applicable",
+                 "graph on: not applicable, the cpu device launches nothing",
+                 "preprocess host: not applicable, the cpu device reads pixels where they lie"):
         assert text in re.sub(r"\s+", " ", out), f"{text} is missing in {out}"
 
 
@@ -161,7 +164,17 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"An emulated device computes nothing",
          ["--device", "emulated:1ms@32", "--objective", "mfu"]),
         (r"no workload 'text'", ["--workload", "text", "--no-card"]),
-        (r"No value of --pinned", ["--pinned", "on"]),
+        (r"No value of --pinned", ["--device", "cpu", "--pinned", "on"]),
+        (r"No value of --graph can be used: the cpu device", ["--device", "cpu", "--graph", "on"]),
+        (r"No value of --preprocess can be used: the cpu", ["--device", "cpu", "--preprocess", "host"]),
+        (r"No value of --graph can be used: an emulated device launches nothing",
+         ["--device", "emulated:1ms@32", "--graph", "on"]),
+        (r"--graph 'maybe' makes no sense", ["--graph", "maybe"]),
+        (r"--preprocess 'disk' makes no sense", ["--preprocess", "disk"]),
+        (r"--device 'cuda:one' makes no sense", ["--device", "cuda:one"]),
+        (r"--max-device-memory is about a GPU's memory", ["--device", "cpu", "--max-device-memory", "1GiB"]),
+        (r"--graph goes with the built-in workloads", ["--graph", "on", "--", "true"]),
+        (r"the axes are workers", ["--set", "graph=--graph {}", "--", "true"]),
         (r"no command behind --", ["--"]),
         (r"--set goes with a command of yours", ["--set", "batch=--bs {}"]),
         (r"--what-if with a precision goes with a command", ["--what-if", "bf16"]),
@@ -203,8 +216,8 @@ def constraints_leave_out_what_they_forbid_and_say_so(tmp):
     assert code == 0, err
     report = json.loads(out)
     validate(report)
-    assert report["space"]["constraints"] == {"max_memory_bytes": None, "max_workers": 1, "max_batch": 64,
-                                              "effective_batch": 64}
+    assert report["space"]["constraints"] == {"max_memory_bytes": None, "max_device_memory_bytes": None,
+                                              "max_workers": 1, "max_batch": 64, "effective_batch": 64}
     configs = [trial["config"] for trial in report["trials"]]
     assert {config["batch"] for config in configs} == {16, 32, 64}, configs
     assert all(config["batch"] * config["accumulate"] == 64 for config in configs), configs
@@ -333,7 +346,22 @@ def what_ifs_reach_the_diagnosis(tmp):
 @test
 def a_gpu_that_is_not_to_be_had_is_exit_5(tmp):
     # Bug: falling back to the cpu in silence.
-    refused(5, r"'cuda:0' is not to be had", "--device", "cuda:0", cwd=tmp)
+    for device in ("cuda", "cuda:0", "cuda:GPU-0"):
+        refused(5, rf"'{device}' is not to be had: (this build has no CUDA: |.*driver|CUDA_VISIBLE_DEVICES)",
+                "--device", device, cwd=tmp)
+
+
+@test
+def without_a_gpu_the_cpu_trains_and_says_so(tmp):
+    # Bug: an error where there is no GPU, or a report that does not tell what trained.
+    code, out, err = run(*QUICK, *TABULAR, cwd=tmp)
+    assert code == 0, err
+    report = json.loads((tmp / "feedrate-tabular.json").read_text())
+    validate(report)
+    assert report["device"] == "cpu" and out.startswith("autotune · tabular · cpu"), out
+    assert report["space"]["axes"]["graph"] == [False] and "graph" not in out, out
+    assert report["space"]["axes"]["preprocess"] == ["device"] and "preprocess" not in out, out
+    assert all(trial["config"]["preprocess"] == "device" for trial in report["trials"])
 
 
 @test
@@ -375,7 +403,8 @@ def help_is_sentences_and_names_every_option(tmp):
     assert code == 0 and err == "", err
     for option in ("--help", "--version", "--data", "--labels", "--workload", "--sample-cost", "--cost", "--cache",
                    "--max-skips", "--dct-scaling", "--workers", "--batch", "--prefetch", "--pinned",
-                   "--precision", "--step-threads", "--budget", "--device", "--what-if", "--objective",
+                   "--precision", "--step-threads", "--graph", "--preprocess", "--max-device-memory",
+                   "--budget", "--device", "--what-if", "--objective",
                    "--search", "--allow", "--seed", "--max-memory", "--max-workers", "--max-batch",
                    "--effective-batch", "--set", "--rate", "--loader", "--workdir", "--keep-trackers",
                    "--no-confirm", "--trial-timeout", "--in-process", "--resume", "--output", "--json",

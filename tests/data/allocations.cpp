@@ -16,15 +16,16 @@ long feedrate::test::allocations() noexcept {
   return count;
 }
 
-void* operator new(std::size_t bytes) {
+// Never inlined: the compiler would take malloc and delete, or new and free, for a mistake.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++count;
   if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
   throw std::bad_alloc();
 }
 
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }

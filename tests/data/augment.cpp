@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::augment_tests {
 using namespace feedrate::test;
 
 TEST_CASE("Options without sense are refused by a sentence") {
@@ -51,3 +51,5 @@ TEST_CASE("The decoder shrinks by powers of two and never below the sample's siz
   CHECK(shrink(5000, 5000) == 8);
   CHECK(shrink(50, 50) == 1);
 }
+
+}  // namespace feedrate::augment_tests

@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-using namespace feedrate;
+namespace feedrate::cmyk_tests {
 
 TEST_CASE("Products of levels are divided by 255 and rounded exactly") {
   // Bug: the shift that replaces the division is off by one for some pairs.
@@ -24,3 +24,5 @@ TEST_CASE("No ink is white, full black is black, and full cyan takes the red") {
   CHECK((pixels[4] == 0 && pixels[5] == 0 && pixels[6] == 0));
   CHECK((pixels[8] == 0 && pixels[9] == 255 && pixels[10] == 255));
 }
+
+}  // namespace feedrate::cmyk_tests

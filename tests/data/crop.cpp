@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-using namespace feedrate;
+namespace feedrate::crop_tests {
 
 TEST_CASE("Random crops lie within the picture and have the areas and aspects of torchvision's") {
   // Bug: area or aspect is drawn from another distribution. The means are those of 40 000 draws of
@@ -58,3 +58,5 @@ TEST_CASE("The crop depends on the random key alone") {
   CHECK(crop == random_resized_crop(500, 375, {}, second));
   CHECK_FALSE(crop == random_resized_crop(500, 375, {}, other));
 }
+
+}  // namespace feedrate::crop_tests

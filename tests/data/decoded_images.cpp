@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::decoded_images_tests {
 using namespace feedrate::test;
 
 static_assert(Dataset<DecodedImages> && Named<DecodedImages> && !Stored<DecodedImages>);
@@ -149,3 +149,5 @@ TEST_CASE("A window smaller than the sample lies amid black") {
     CHECK_FALSE((bright(i, 7) || bright(i, 16) || bright(6, i) || bright(17, i)));
   }
 }
+
+}  // namespace feedrate::decoded_images_tests

@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::exif_tests {
 using namespace feedrate::test;
 
 namespace {
@@ -61,3 +61,5 @@ TEST_CASE("EXIF cut at any byte or with any byte changed is read within its boun
     }
   }
 }
+
+}  // namespace feedrate::exif_tests

@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::file_tests {
 using namespace feedrate::test;
 
 TEST_CASE("A file's bytes are those that were written, after a longer and after a shorter one") {
@@ -73,3 +73,5 @@ TEST_CASE("A file can be brought into the page cache and dropped from it") {
   CHECK(touch_file(folder / "missing") == 0);
   CHECK_FALSE(evict_file(folder / "missing"));
 }
+
+}  // namespace feedrate::file_tests

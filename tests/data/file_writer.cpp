@@ -9,7 +9,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::file_writer_tests {
 using namespace feedrate::test;
 
 TEST_CASE("A file is replaced as a whole and no draft stays behind") {
@@ -43,3 +43,5 @@ TEST_CASE("A place that can't be written to is named") {
   // Bug: the error is swallowed and the caller goes on without a file.
   CHECK(contains(error_of([] { write_file("/nowhere/file", Bytes{1}); }), "/nowhere/file"));
 }
+
+}  // namespace feedrate::file_writer_tests

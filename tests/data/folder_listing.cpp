@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::folder_listing_tests {
 using namespace feedrate::test;
 
 namespace {
@@ -84,3 +84,5 @@ TEST_CASE("A missing folder, a file and an empty folder are refused, each by a s
   touch(folder, "file");
   CHECK(contains(refusal(folder / "file"), "file' is not a folder"));
 }
+
+}  // namespace feedrate::folder_listing_tests

@@ -10,7 +10,7 @@
 #include "feedrate/data/npy.hpp"
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::image_decoder_tests {
 using namespace feedrate::test;
 
 namespace {
@@ -112,3 +112,5 @@ TEST_CASE("With scaling in the decoder a sample looks the same, but not to the b
   CHECK(plain != scaled);
   CHECK(mean_difference(plain, scaled.data()) < 6);
 }
+
+}  // namespace feedrate::image_decoder_tests

@@ -11,7 +11,7 @@
 #include "allocations.hpp"
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::image_folder_tests {
 using namespace feedrate::test;
 
 static_assert(Dataset<ImageFolder> && Named<ImageFolder>);
@@ -146,3 +146,5 @@ TEST_CASE("Once a thread has seen its largest picture, loading allocates nothing
   CHECK(allocations() == before);
   CHECK(before > 0);
 }
+
+}  // namespace feedrate::image_folder_tests

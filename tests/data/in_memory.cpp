@@ -6,7 +6,7 @@
 
 #include "feedrate/data/costed.hpp"
 
-namespace feedrate {
+namespace feedrate::in_memory_tests {
 namespace {
 
 static_assert(Dataset<InMemory>);
@@ -66,4 +66,4 @@ TEST_CASE("A computing cost uses CPU time, a waiting one uses almost none", "[co
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::in_memory_tests

@@ -9,7 +9,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::jpeg_tests {
 using namespace feedrate::test;
 
 namespace {
@@ -227,3 +227,5 @@ TEST_CASE("Any bit of the header may be flipped without harm") {
   CHECK(decoded > 100);
   CHECK(pixels_of(decoder, file, {0, 0, 101, 75}) == whole);
 }
+
+}  // namespace feedrate::jpeg_tests

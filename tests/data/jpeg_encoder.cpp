@@ -8,7 +8,7 @@
 #include "feedrate/data/jpeg.hpp"
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::jpeg_encoder_tests {
 using namespace feedrate::test;
 
 TEST_CASE("What is encoded decodes to nearly the same, twice with one encoder") {
@@ -39,3 +39,5 @@ TEST_CASE("A picture that JPEG can't hold is refused and the encoder lives on") 
                  "can't be encoded"));
   CHECK_FALSE(encoder.encode(ycc, 8, 8, 90).empty());
 }
+
+}  // namespace feedrate::jpeg_encoder_tests

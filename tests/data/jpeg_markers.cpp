@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::jpeg_markers_tests {
 using namespace feedrate::test;
 
 TEST_CASE("The walk ends at the first scan of a real file") {
@@ -50,3 +50,5 @@ TEST_CASE("The markers of a file cut at any byte are read within its bounds") {
   }
   CHECK(detail::read_jpeg_markers(file).orientation == 6);
 }
+
+}  // namespace feedrate::jpeg_markers_tests

@@ -6,7 +6,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::mapped_file_tests {
 using namespace feedrate::test;
 
 TEST_CASE("A mapped file shows the bytes of the file, and still does after a move") {
@@ -28,3 +28,5 @@ TEST_CASE("An empty file maps to no bytes, a missing one is refused by name") {
   CHECK(MappedFile(folder / "empty").bytes().empty());
   CHECK(contains(error_of([&] { MappedFile(folder / "gone"); }), "gone': No such file"));
 }
+
+}  // namespace feedrate::mapped_file_tests

@@ -6,7 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-using namespace feedrate;
+namespace feedrate::noise_tests {
 
 namespace {
 
@@ -51,3 +51,5 @@ TEST_CASE("Odd sides and single pixels stay within the plane") {
                       [](float value) { return std::abs(value) <= 5; }));
   }
 }
+
+}  // namespace feedrate::noise_tests

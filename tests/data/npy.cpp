@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::npy_tests {
 using namespace feedrate::test;
 
 static_assert(Dataset<NpyFile> && Named<NpyFile>);
@@ -76,3 +76,5 @@ TEST_CASE("A row that was dropped from memory is read again, unchanged") {
   file.load(2, one.sample(), random);
   CHECK(one.sample().get<float>("input")[5] == 17);
 }
+
+}  // namespace feedrate::npy_tests

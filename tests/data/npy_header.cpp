@@ -7,7 +7,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::npy_header_tests {
 using namespace feedrate::test;
 
 namespace {
@@ -90,3 +90,5 @@ TEST_CASE("A file cut at any byte, or with any bit of its header flipped, does n
   }
   CHECK(refused > 500);
 }
+
+}  // namespace feedrate::npy_header_tests

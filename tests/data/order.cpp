@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::order_tests {
 namespace {
 
 std::vector<std::size_t> epoch_of(const Order& order, std::uint64_t epoch) {
@@ -91,4 +91,4 @@ TEST_CASE("An order without a single batch is refused in a sentence", "[order]")
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::order_tests

@@ -9,7 +9,7 @@
 
 #include "feedrate/data/resize_simd.hpp"
 
-using namespace feedrate;
+namespace feedrate::pixels_tests {
 
 namespace {
 
@@ -64,3 +64,5 @@ TEST_CASE("Every element goes to its place, for each order, type and turn") {
     }
   }
 }
+
+}  // namespace feedrate::pixels_tests

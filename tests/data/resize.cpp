@@ -7,7 +7,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <cmath>
 
-using namespace feedrate;
+namespace feedrate::resize_tests {
 
 namespace {
 
@@ -100,3 +100,5 @@ TEST_CASE("At its own size a picture does not change, and mirrored only its orde
   CHECK(mirrored[0] == plain[4 * 39]);
   CHECK(mirrored[4 * 39] == plain[0]);
 }
+
+}  // namespace feedrate::resize_tests

@@ -9,7 +9,7 @@
 
 #include "feedrate/core/random.hpp"
 
-using namespace feedrate;
+namespace feedrate::resize_simd_tests {
 using namespace feedrate::detail;
 
 namespace {
@@ -80,3 +80,5 @@ TEST_CASE("The chosen loops write planes to the same bits as the portable ones")
   best_kernels().to_u8_planes(rgbx.data(), count, planes);
   for (std::size_t i = 0; i < 3 * n; ++i) REQUIRE(bytes[i] == rgbx[4 * (i % n) + i / n]);
 }
+
+}  // namespace feedrate::resize_simd_tests

@@ -6,7 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-using namespace feedrate;
+namespace feedrate::resize_weights_tests {
 using feedrate::detail::ResizeWeights;
 
 namespace {
@@ -76,3 +76,5 @@ TEST_CASE("Four weights are enough up to half the size") {
   weights.make({0, 300, 0, 300.0 / 224, 224}, false);
   CHECK(weights.taps() == 4);
 }
+
+}  // namespace feedrate::resize_weights_tests

@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstdlib>
 
-namespace feedrate {
+namespace feedrate::shard_tests {
 namespace {
 
 /// Clears what launchers set, and sets some of it.
@@ -42,4 +42,4 @@ TEST_CASE("A variable that is no number, or a rank beyond the world, is refused"
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::shard_tests

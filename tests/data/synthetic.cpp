@@ -8,7 +8,7 @@
 
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::synthetic_tests {
 using namespace feedrate::test;
 
 static_assert(Dataset<Synthetic>);
@@ -32,7 +32,7 @@ TEST_CASE("Synthetic samples differ from each other but not from epoch to epoch"
 TEST_CASE("Every element type can be synthesised") {
   // Bug: a type that is left out keeps the bytes of an earlier batch.
   for (const DType dtype :
-       {DType::u8, DType::i32, DType::i64, DType::f32, DType::f64, DType::bf16}) {
+       {DType::u8, DType::i32, DType::i64, DType::f32, DType::f64, DType::bf16, DType::f16}) {
     const Synthetic data(2, {{"x", dtype, {256}}});
     OneSample one(data.layout());
     Random random(1, 0, 0);
@@ -42,3 +42,5 @@ TEST_CASE("Every element type can be synthesised") {
   }
   CHECK_THROWS_AS(Synthetic(2, {}, 0), Error);
 }
+
+}  // namespace feedrate::synthetic_tests

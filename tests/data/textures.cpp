@@ -12,7 +12,7 @@
 #include "feedrate/data/image_folder.hpp"
 #include "support.hpp"
 
-using namespace feedrate;
+namespace feedrate::textures_tests {
 using namespace feedrate::test;
 
 namespace {
@@ -152,3 +152,5 @@ TEST_CASE("Classes can be told apart by colour, but not without error") {
   }
   CHECK(right > 72);  // by chance: 20 of 120
 }
+
+}  // namespace feedrate::textures_tests

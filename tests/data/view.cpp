@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_floating_point.hpp>
 
-using namespace feedrate;
+namespace feedrate::view_tests {
 using Catch::Matchers::WithinAbs;
 
 TEST_CASE("An axis reversed twice is the axis") {
@@ -42,3 +42,5 @@ TEST_CASE("A mirror image of a turned picture is mirrored along the stored rows"
   const StoredView upright = stored_view(view, 1, 10, 20);
   CHECK((!upright.transpose && !upright.mirror_rows && upright.mirror_columns));
 }
+
+}  // namespace feedrate::view_tests

@@ -5,7 +5,7 @@
 
 #include "feedrate/load/loader.hpp"
 
-namespace feedrate {
+namespace feedrate::batch_tests {
 namespace {
 
 /// Sentences of up to five words; sentence i has i % 6 of them.
@@ -51,4 +51,4 @@ TEST_CASE("A batch gives each field as a tensor of count x shape", "[batch]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::batch_tests

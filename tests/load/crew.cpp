@@ -8,7 +8,7 @@
 
 #include "datasets.hpp"
 
-namespace feedrate {
+namespace feedrate::crew_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -70,4 +70,4 @@ TEST_CASE("A resize does not wait for a worker that is loading", "[crew]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::crew_tests

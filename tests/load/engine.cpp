@@ -8,6 +8,7 @@
 #include <new>
 
 #include "datasets.hpp"
+#include "feedrate/load/normalized.hpp"
 
 namespace {
 std::atomic<long> allocations{0};
@@ -26,7 +27,7 @@ std::atomic<long> allocations{0};
   std::free(memory);
 }
 
-namespace feedrate {
+namespace feedrate::engine_tests {
 namespace {
 
 TEST_CASE("In steady state a loader allocates nothing, epoch after epoch", "[engine]") {
@@ -40,5 +41,24 @@ TEST_CASE("In steady state a loader allocates nothing, epoch after epoch", "[eng
   }
 }
 
+/// Sample i is eight levels i % 256.
+struct Levels {
+  std::size_t size() const { return 100; }
+  Layout layout() const { return {{"image", DType::u8, {8}}}; }
+  void load(std::size_t i, const Sample& sample, Random&) const {
+    for (std::uint8_t& level : sample.get<std::uint8_t>(0)) level = static_cast<std::uint8_t>(i);
+  }
+};
+
+TEST_CASE("Bytes become floats without an allocation per sample", "[engine]") {
+  // Bug: a buffer for the bytes of each sample, taken and given back by every worker.
+  const auto source = std::make_shared<const Normalized>(make_source(Levels{}), "image");
+  Loader loader(source, {.batch = 8, .workers = 0, .prefetch = 0});
+  for (int b = 0; b < 10; ++b) loader.next();
+  const long before = allocations.load();
+  for (int b = 0; b < 100; ++b) loader.next();
+  CHECK(allocations.load() == before);
+}
+
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::engine_tests

@@ -11,7 +11,7 @@
 
 #include "datasets.hpp"
 
-namespace feedrate {
+namespace feedrate::health_tests {
 namespace {
 
 using Catch::Approx;
@@ -129,4 +129,4 @@ TEST_CASE("A slow dataset of a real loader starves its consumer", "[health]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::health_tests

@@ -11,7 +11,7 @@
 
 #include "datasets.hpp"
 
-namespace feedrate {
+namespace feedrate::loader_tests {
 namespace {
 
 using testing::Delivered;
@@ -234,4 +234,4 @@ TEST_CASE("A million samples pass through many workers", "[loader]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::loader_tests

@@ -8,7 +8,7 @@
 
 #include "datasets.hpp"
 
-namespace feedrate {
+namespace feedrate::sample_error_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -134,4 +134,4 @@ TEST_CASE("A batch of which every sample was skipped is passed over", "[skips]")
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::sample_error_tests

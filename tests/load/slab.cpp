@@ -7,7 +7,7 @@
 
 #include "datasets.hpp"
 
-namespace feedrate {
+namespace feedrate::slab_tests {
 namespace {
 
 int freed = 0;
@@ -58,4 +58,4 @@ TEST_CASE("A loader uses the slab it is given, and replaces one that is too smal
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::slab_tests

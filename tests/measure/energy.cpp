@@ -12,7 +12,7 @@
 #include "../planted_tree.hpp"
 #include "feedrate/measure/round.hpp"
 
-using namespace feedrate;
+namespace feedrate::energy_tests {
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 
@@ -115,6 +115,19 @@ TEST_CASE("a GPU's joules count from when the meter was made, and the driver is 
   CHECK(open_drivers == 0);
 }
 
+TEST_CASE("a GPU is metered by its UUID where its place is not known") {
+  // Bug: the joules of another GPU, where the runtime counts them in another order.
+  Nvml nvml = metered_gpu();
+  CHECK(gpu_energy("GPU-a", nvml).why_not == "the GPU doesn't tell its energy: Not Supported");
+  nvml.device_by_uuid = [](const char* uuid, Nvml::Device* device) {
+    *device = nullptr;
+    return std::string(uuid) == "GPU-a" ? 0 : 6;
+  };
+  CHECK(gpu_energy("GPU-a", nvml).works());
+  CHECK_FALSE(gpu_energy("GPU-b", nvml).works());
+  CHECK(open_drivers == 0);
+}
+
 TEST_CASE("a GPU or a driver that doesn't tell says so") {
   // Bug: a null function that is called on an old driver.
   Nvml old = metered_gpu();
@@ -147,3 +160,5 @@ TEST_CASE("a round knows the joules between its start and its end") {
   Feed again;
   CHECK(run_round(again, [](const auto&) {}, {.seconds = 0, .max_seconds = 0}).energy_j == 0);
 }
+
+}  // namespace feedrate::energy_tests

@@ -6,7 +6,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::facts_tests {
 using test::PlantedTree;
 
 TEST_CASE("the clock's driver, governor and turbo are read as they are") {
@@ -64,3 +64,5 @@ TEST_CASE("a short card has every ceiling of this machine") {
   CHECK(card.wall_s > 0);
   CHECK_THROWS_AS(measure_card(tree.root() + "/none", probe), Error);
 }
+
+}  // namespace feedrate::facts_tests

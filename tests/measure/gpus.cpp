@@ -9,7 +9,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::gpus_tests {
 
 namespace {
 
@@ -79,6 +79,26 @@ TEST_CASE("each GPU is described by what the driver says of it") {
   CHECK(shutdowns == 1);
 }
 
+TEST_CASE("each GPU is described with how it is now, where the driver is asked") {
+  // Bug: the state of one GPU shown for all, or asked for before the driver is open.
+  NvmlState state;
+  state.temperature = [](Nvml::Device device, int, unsigned* celsius) {
+    return *celsius = 30 + index_of(device), 0;
+  };
+  state.processes = [](Nvml::Device, unsigned* count, NvmlState::Process* list) {
+    list[0].pid = static_cast<unsigned>(::getpid());
+    list[1].pid = list[0].pid + 1;
+    return *count = 2, 0;
+  };
+  const Gpus gpus = read_gpus(two_gpus(), "", state);
+  REQUIRE(gpus.list.size() == 2);
+  CHECK(gpus.list[0].now.temperature_c == 30);
+  CHECK(gpus.list[1].now.temperature_c == 31);
+  CHECK(gpus.list[0].now.clock_hz == 0);
+  CHECK(gpus.list[0].now.other_processes == 1);
+  CHECK(read_gpus(two_gpus()).list[0].now.temperature_c == 0);
+}
+
 TEST_CASE("what a GPU doesn't tell stays unknown") {
   // Bug: memory that is made up, or that of the neighbour, where the call failed.
   test::PlantedTree tree;
@@ -117,3 +137,5 @@ TEST_CASE("without the driver's library the list is empty and the reason is a va
   CHECK(other.list.empty());
   CHECK(other.why_none == "the NVIDIA driver lacks nvmlInit_v2");
 }
+
+}  // namespace feedrate::gpus_tests

@@ -8,7 +8,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::machine_tests {
 
 namespace {
 
@@ -94,3 +94,5 @@ TEST_CASE("a machine is read whole from a planted tree") {
   CHECK(machine.gpus.why_none == "no NVIDIA driver answers (libnone.so not found)");
   CHECK(machine.fingerprint == fingerprint_of(machine));
 }
+
+}  // namespace feedrate::machine_tests

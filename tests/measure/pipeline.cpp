@@ -10,7 +10,7 @@
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/warm.hpp"
 
-namespace feedrate {
+namespace feedrate::pipeline_tests {
 namespace {
 
 /// Remembers what was loaded, touched and evicted.
@@ -172,4 +172,4 @@ TEST_CASE("What lies in memory is warm as it is", "[warm]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::pipeline_tests

@@ -14,7 +14,7 @@
 #include "feedrate/measure/decode_rate.hpp"
 #include "feedrate/measure/product_rates.hpp"
 
-using namespace feedrate;
+namespace feedrate::probe_tests {
 
 namespace {
 
@@ -139,3 +139,5 @@ TEST_CASE("products are measured in fp32 and bf16, on one core and on all") {
     CHECK(rate.flops.all.known());
   }
 }
+
+}  // namespace feedrate::probe_tests

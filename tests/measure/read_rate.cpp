@@ -9,7 +9,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::read_rate_tests {
 using test::PlantedTree;
 
 namespace {
@@ -102,3 +102,5 @@ TEST_CASE("a stretch of reading ends at its bytes or its time, whichever comes f
   CHECK(detail::read_once(file, 12 * mib, 1.5, Step{}).bytes == 8 * mib);
   CHECK(detail::read_once(file, 4 * mib, 100, Step{}).bytes == 4 * mib);
 }
+
+}  // namespace feedrate::read_rate_tests

@@ -10,7 +10,7 @@
 
 #include "feedrate/measure/trial.hpp"
 
-namespace feedrate {
+namespace feedrate::round_tests {
 namespace {
 
 using Catch::Approx;
@@ -116,4 +116,4 @@ TEST_CASE("Fed and interference relate a trial to its ceilings", "[trial]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::round_tests

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/random.hpp"
 
-namespace feedrate {
+namespace feedrate::statistics_tests {
 namespace {
 
 using Catch::Approx;
@@ -109,4 +109,4 @@ TEST_CASE("Twice and half as fast cancel in the geometric mean", "[statistics]")
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::statistics_tests

@@ -10,7 +10,7 @@
 #include "../planted_tree.hpp"
 #include "feedrate/measure/cache_folder.hpp"
 
-using namespace feedrate;
+namespace feedrate::storage_tests {
 using test::PlantedTree;
 
 namespace {
@@ -106,3 +106,5 @@ TEST_CASE("the cache folder follows the XDG convention") {
   if (home) setenv("HOME", old_home.c_str(), 1);
   if (cache) setenv("XDG_CACHE_HOME", old_cache.c_str(), 1);
 }
+
+}  // namespace feedrate::storage_tests

@@ -13,7 +13,7 @@
 #include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/run_queue.hpp"
 
-namespace feedrate {
+namespace feedrate::surroundings_tests {
 namespace {
 
 using Catch::Approx;
@@ -110,6 +110,14 @@ NvmlState hot_gpu() {
     list[1].sm_percent = 30;
     return *count = 2, 0;
   };
+  state.rates = [](Nvml::Device, NvmlState::Rates* rates) { return *rates = {95, 40}, 0; };
+  state.power = [](Nvml::Device, unsigned* milliwatts) { return *milliwatts = 420'500, 0; };
+  state.power_limit = [](Nvml::Device, unsigned* milliwatts) { return *milliwatts = 700'000, 0; };
+  state.temperature = [](Nvml::Device, int sensor, unsigned* celsius) {
+    return *celsius = 87, sensor;  // of the chip is sensor 0
+  };
+  state.pcie_generation = [](Nvml::Device, unsigned* generation) { return *generation = 1, 0; };
+  state.pcie_width = [](Nvml::Device, unsigned* lanes) { return *lanes = 8, 0; };
   return state;
 }
 
@@ -121,6 +129,18 @@ TEST_CASE("A GPU tells its clock, what holds it down, and who else computes", "[
   CHECK(gpu.max_clock_hz == Approx(1980e6));
   CHECK(gpu.other_processes == 1);
   CHECK(*gpu.other_busy == Approx(0.3));
+}
+
+TEST_CASE("A GPU tells its power, heat, use and link", "[surroundings]") {
+  // Bug: milliwatts taken for watts, or percent for shares.
+  const GpuState gpu = read_gpu_gauges(hot_gpu(), nullptr);
+  CHECK(gpu.busy == Approx(0.95));
+  CHECK(gpu.power_w == Approx(420.5));
+  CHECK(gpu.power_limit_w == Approx(700));
+  CHECK(gpu.temperature_c == Approx(87));
+  CHECK(gpu.pcie_generation == 1);
+  CHECK(gpu.pcie_lanes == 8);
+  CHECK(gpu.other_processes == 0);
 }
 
 TEST_CASE("Where a container renames processes this one is not taken for another",
@@ -137,6 +157,8 @@ TEST_CASE("A driver that tells nothing makes no state of a GPU", "[surroundings]
   const GpuState silent = read_gpu_state({}, nullptr);
   CHECK(silent.throttled_by.empty());
   CHECK(silent.clock_hz == 0);
+  CHECK(silent.busy == -1);
+  CHECK(silent.power_w == 0);
   CHECK_FALSE(silent.other_busy);
   NvmlState refusing = hot_gpu();
   refusing.processes = [](Nvml::Device, unsigned*, NvmlState::Process*) { return 3; };
@@ -148,4 +170,4 @@ TEST_CASE("A driver that tells nothing makes no state of a GPU", "[surroundings]
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::surroundings_tests

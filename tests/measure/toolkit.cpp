@@ -7,7 +7,7 @@
 
 #include "../planted_tree.hpp"
 
-using namespace feedrate;
+namespace feedrate::toolkit_tests {
 
 namespace {
 
@@ -47,3 +47,5 @@ TEST_CASE("no toolkit is a value with a reason") {
   CHECK(toolkit.nvcc == "");
   CHECK(toolkit.why_not == "no nvcc in CUDA_HOME, PATH or /usr/local/cuda");
 }
+
+}  // namespace feedrate::toolkit_tests

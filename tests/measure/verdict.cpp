@@ -6,7 +6,7 @@
 
 #include "feedrate/core/random.hpp"
 
-namespace feedrate {
+namespace feedrate::verdict_tests {
 namespace {
 
 /// Paired log-ratios with a true mean and a noise of 3 % per round, so 4.2 % per ratio.
@@ -62,4 +62,4 @@ TEST_CASE("Same means a narrow interval about nothing", "[verdict]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::verdict_tests

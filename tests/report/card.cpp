@@ -8,7 +8,7 @@
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/report/machine_json.hpp"
 
-using namespace feedrate;
+namespace feedrate::card_tests {
 
 namespace {
 
@@ -81,6 +81,27 @@ TEST_CASE("each GPU has a line with what it is") {
   CHECK_FALSE(has(text, "none"));
 }
 
+TEST_CASE("a GPU's line says how it is, as far as the driver tells") {
+  // Bug: an idle link or a hot GPU shown as a fast one, and unknown gauges shown as zero.
+  MachineCard card = some_card();
+  Gpu gpu{"NVIDIA H200", "GPU-5fc0", std::uint64_t{140} << 30, "0000:81:00.0", "9.0", 5, 16, 1};
+  gpu.now.clock_hz = 345e6;
+  gpu.now.max_clock_hz = 1980e6;
+  gpu.now.power_w = 76.4;
+  gpu.now.power_limit_w = 700;
+  gpu.now.temperature_c = 31;
+  gpu.now.throttled_by = {"heat", "power brake"};
+  gpu.now.pcie_generation = 1;
+  gpu.now.pcie_lanes = 16;
+  card.machine.gpus = {{gpu}, "570.1", ""};
+  CHECK(has(card_text(card, 300),
+            "gpu       NVIDIA H200, 140 GiB, compute capability 9.0, PCIe 5 x16 (now 1 x16), NUMA "
+            "node 1, driver 570.1, 345 of 1,980 MHz, 76.4 of 700 W, 31.0 °C, held down by heat and "
+            "power brake, GPU-5fc0\n"));
+  card.machine.gpus.list[0].now = {};
+  CHECK(has(card_text(card, 300), "PCIe 5 x16, NUMA node 1, driver 570.1, GPU-5fc0\n"));
+}
+
 TEST_CASE("the machine line names limits only where there are some") {
   // Bug: "2 of 2 CPUs", plurals of one, and the container's limit shown without the RAM.
   MachineCard card = some_card();
@@ -110,3 +131,5 @@ TEST_CASE("in JSON the unknown is null") {
   CHECK(measured["product_flops_per_s"]["bf16"]["all_cores"] == 60e9);
   CHECK(measured["decode"]["images_per_s"]["one_core"] == 610);
 }
+
+}  // namespace feedrate::card_tests

@@ -8,7 +8,7 @@
 
 #include "feedrate/report/emulation_json.hpp"
 
-namespace feedrate {
+namespace feedrate::emulation_tests {
 namespace {
 
 /// A loader of 1,500 samples/s beside a card that wants 90 % of 1,786.
@@ -98,4 +98,4 @@ TEST_CASE("The JSON of an emulation holds its figures in SI units, labelled", "[
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::emulation_tests

@@ -57,7 +57,7 @@ inline Report example_report() {
 inline Report full_report() {
   Report report = example_report();
   report.allowed = {Tier::safe, Tier::numerics, Tier::training};
-  report.constraints = {std::uint64_t{1} << 30, 8, 64, 64};
+  report.constraints = {std::uint64_t{1} << 30, std::uint64_t{1} << 33, 8, 64, 64};
   report.accelerator = accelerator_named("h100/resnet50");
   Outcome& outcome = report.outcome;
   const Config wide{
@@ -83,8 +83,10 @@ inline Report full_report() {
   outcome.demands.cores = 2;
   outcome.demands.loader =
       LoadDemand{{900, 0.1, 0.01}, {}, {{1, 900}, {2, 1700}}, 0.001, 0.001, 0.1};
-  outcome.demands.steps = {{Precision::fp32, 1, {1e-3, 1e-4}, {{32, 0.0042}}, 1e-4, 0.01}};
+  outcome.demands.steps = {{Precision::fp32, 1, false, {1e-3, 1e-4}, {{32, 0.0042}}, 1e-4, 0.01}};
+  outcome.demands.loader->preprocess_factor[Preprocess::host] = 0.4;
   outcome.demands.copy_pinned = 88'000;
+  outcome.demands.copy_factor[Preprocess::host] = 0.25;
   outcome.what_if = {{"decoded",
                       "every sample is read and decoded already",
                       reference.config,

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-using namespace feedrate;
+namespace feedrate::findings_tests {
 
 namespace {
 
@@ -228,3 +228,24 @@ TEST_CASE("thread variables are judged against the usable CPUs") {
   const Finding many = examine_thread_variable({"OMP_NUM_THREADS", "64"}, {16, 16, 4.0, 4, 1, ""});
   CHECK(many.mend == "Run 'export OMP_NUM_THREADS=4'.");
 }
+
+TEST_CASE("a GPU that is held down, or has lost lanes, is a warning") {
+  // Bug: a GPU at half its speed called healthy, or an idle link called broken.
+  Facts facts = healthy();
+  Gpu& gpu = facts.card.machine.gpus.list.front();
+  gpu.pcie_generation = 5;
+  gpu.pcie_lanes = 16;
+  gpu.now.pcie_generation = 1;
+  gpu.now.pcie_lanes = 16;
+  CHECK(find(facts, "gpu").status == Status::ok);
+  gpu.now.other_processes = 1;
+  CHECK(find(facts, "gpu").status == Status::note);
+  gpu.now.pcie_lanes = 4;
+  CHECK(find(facts, "gpu").status == Status::warning);
+  CHECK(find(facts, "gpu").mend.find("lanes") != std::string::npos);
+  gpu.now.throttled_by = {"heat"};
+  CHECK(find(facts, "gpu").status == Status::warning);
+  CHECK(find(facts, "gpu").mend.find("cooling") != std::string::npos);
+}
+
+}  // namespace feedrate::findings_tests

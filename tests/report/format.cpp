@@ -6,7 +6,7 @@
 #include <clocale>
 #include <limits>
 
-using namespace feedrate;
+namespace feedrate::format_tests {
 
 namespace {
 
@@ -132,3 +132,5 @@ TEST_CASE("what follows a labelled line is indented") {
   CHECK(labelled("gpu", "aaaaaaaaaaaa bbbbbbbbbbbb", 6, 20) ==
         "gpu   aaaaaaaaaaaa\n      bbbbbbbbbbbb\n");
 }
+
+}  // namespace feedrate::format_tests

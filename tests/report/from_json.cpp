@@ -9,7 +9,7 @@
 #include "feedrate/report/journal_header.hpp"
 #include "feedrate/report/request_json.hpp"
 
-namespace feedrate {
+namespace feedrate::from_json_tests {
 namespace {
 
 Round odd_round() {
@@ -27,7 +27,13 @@ Round odd_round() {
           .ring_at_end = 5,
           .variability = 0.9,
           .energy_j = 12.5,
-          .queue_s = 2.0 / 3};
+          .queue_s = 2.0 / 3,
+          .copy_s = 0.0625,
+          .device_bytes = std::uint64_t{1} << 40,
+          .nvml_busy = 0.97,
+          .power_w = 612.345,
+          .clock_hz = 1.98e9,
+          .temperature_c = 71};
 }
 
 Config odd_config() {
@@ -35,6 +41,8 @@ Config odd_config() {
           .prefetch = 5,
           .pinned = true,
           .step_threads = 7,
+          .graph = true,
+          .preprocess = Preprocess::host,
           .precision = Precision::bf16,
           .batch = 48,
           .accumulate = 2};
@@ -67,6 +75,11 @@ Machine odd_machine() {
   machine.limits.shm_bytes = 1 << 30;
   machine.storage = {"/data", "/", "ext4", "/dev/sda1", true, 12345};
   machine.gpus.list = {{"H200", "GPU-1", 1, "0000:81:00.0", "9.0", 5, 16, -1}};
+  machine.gpus.list[0].now.max_clock_hz = 1.98e9;
+  machine.gpus.list[0].now.power_w = 76.5;
+  machine.gpus.list[0].now.throttled_by = {"heat"};
+  machine.gpus.list[0].now.pcie_generation = 1;
+  machine.gpus.list[0].now.other_processes = 2;
   machine.gpus.driver = "570.1";
   return machine;
 }
@@ -91,6 +104,24 @@ TEST_CASE("A round keeps every field to its last bit", "[from_json]") {
   CHECK(back.variability == round.variability);
   CHECK(back.energy_j == round.energy_j);
   CHECK(back.queue_s == round.queue_s);
+  CHECK(back.copy_s == round.copy_s);
+  CHECK(back.device_bytes == round.device_bytes);
+  CHECK(back.nvml_busy == round.nvml_busy);
+  CHECK(back.power_w == round.power_w);
+  CHECK(back.clock_hz == round.clock_hz);
+  CHECK(back.temperature_c == round.temperature_c);
+}
+
+TEST_CASE("What no driver told of a round stays unknown", "[from_json]") {
+  // Bug: an unknown utilization that comes back as 0 %, or not-a-number, or an older journal that
+  // can't be read.
+  Json json = to_json(Round{});
+  CHECK(json["nvml_busy"].is_null());
+  CHECK(json["power_w"].is_null());
+  CHECK(through_text(json).get<Round>().nvml_busy == -1);
+  for (const char* key : {"nvml_busy", "power_w", "clock_hz", "temperature_c"}) json.erase(key);
+  CHECK(json.get<Round>().nvml_busy == -1);
+  CHECK(json.get<Round>().power_w == 0);
 }
 
 TEST_CASE("A request keeps every field but its pointers", "[from_json]") {
@@ -107,6 +138,20 @@ TEST_CASE("A request keeps every field but its pointers", "[from_json]") {
   CHECK(back.options.max_seconds == request.options.max_seconds);
   CHECK(back.options.min_batches == request.options.min_batches);
   CHECK(back.options.max_batches == request.options.max_batches);
+}
+
+TEST_CASE("A config of an older version has the newer axes at their defaults", "[from_json]") {
+  // Bug: a run that was killed before an update, and whose journal can't be read any more.
+  Json json = to_json(odd_config());
+  json.erase("graph");
+  json.erase("preprocess");
+  Config expected = odd_config();
+  expected.graph = false;
+  expected.preprocess = Preprocess::device;
+  CHECK(json.get<Config>() == expected);
+  json.erase("step_threads");
+  CHECK_THROWS(json.get<Config>());
+  CHECK_THROWS(parse_json(R"({"preprocess": "disk"})").get<Config>());
 }
 
 TEST_CASE("A figure that is not finite comes back as not-a-number", "[from_json]") {
@@ -129,6 +174,8 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   header.workload.name = "images";
   header.workload.kind = "builtin";
   header.workload.field = "image";
+  header.workload.pixels = true;
+  header.workload.device_free_bytes = std::uint64_t{1} << 37;
   header.workload.samples = 2000;
   header.workload.stored_bytes = 1.5e5;
   header.workload.cached_samples = 1500;
@@ -140,6 +187,8 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   const auto back = through_text(json).get<JournalHeader>();
   CHECK(to_json(back).dump() == json.dump());
   CHECK(back.workload.field == "image");
+  CHECK(back.workload.pixels);
+  CHECK(back.workload.device_free_bytes == std::uint64_t{1} << 37);
   CHECK(back.workload.load->read_s == 1e-5);
   CHECK(back.workload.load->decode_s == 0.001);
   CHECK(back.workload.load->augment_s == 3e-4);
@@ -148,6 +197,13 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   CHECK(back.workload.stored_bytes == 1.5e5);
   CHECK(back.machine.limits.cpus.quota == 1.5);
   CHECK(back.machine.gpus.list.at(0).numa_node == -1);
+  const GpuState& gpu = back.machine.gpus.list.at(0).now;
+  CHECK(gpu.max_clock_hz == 1.98e9);
+  CHECK(gpu.power_w == 76.5);
+  CHECK(gpu.throttled_by == std::vector<std::string>{"heat"});
+  CHECK(gpu.pcie_generation == 1);
+  CHECK(gpu.other_processes == 2);
+  CHECK(gpu.busy == -1);
   CHECK(back.card->products.at(0).flops.all.per_s == 2e11);
 }
 
@@ -161,4 +217,4 @@ TEST_CASE("Text that is no JSON, or nests too deeply, is an error of ours", "[fr
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::from_json_tests

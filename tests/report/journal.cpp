@@ -28,7 +28,7 @@ extern "C" int fdatasync(int fd) {
   return storage_error ? -1 : static_cast<int>(::syscall(SYS_fdatasync, fd));
 }
 
-namespace feedrate {
+namespace feedrate::journal_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -184,4 +184,4 @@ TEST_CASE("A journal in a place that can't be written to is one sentence", "[jou
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::journal_tests

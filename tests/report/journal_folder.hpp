@@ -2,14 +2,11 @@
 // A folder for the tests of journals, and a header to begin them with.
 #pragma once
 
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
+#include "../planted_tree.hpp"
 #include "feedrate/report/journal_header.hpp"
 
 namespace feedrate::testing {
@@ -17,18 +14,10 @@ namespace feedrate::testing {
 /// A folder of its own, removed at the end.
 class JournalFolder {
  public:
-  JournalFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "journal.XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  JournalFolder(const JournalFolder&) = delete;
-  JournalFolder& operator=(const JournalFolder&) = delete;
-  ~JournalFolder() { std::filesystem::remove_all(path_); }
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
+  std::string file(const std::string& name) const { return tree_.root() + "/" + name; }
 
  private:
-  std::filesystem::path path_;
+  test::PlantedTree tree_;
 };
 
 inline std::string text_of(const std::string& path) {

@@ -6,7 +6,7 @@
 
 #include "example_report.hpp"
 
-namespace feedrate {
+namespace feedrate::json_tests {
 namespace {
 
 TEST_CASE("The report has the documented keys and the right figures", "[json]") {
@@ -47,7 +47,13 @@ TEST_CASE("A full report holds what was predicted, chosen, constrained and emula
   CHECK(json["demands"]["loader"]["sigma"] == 0.1);
   CHECK(json["demands"]["loader"]["measured"][1]["samples_per_s"] == 1700);
   CHECK(json["demands"]["steps"][0]["alpha_s"] == 1e-3);
+  CHECK(json["demands"]["steps"][0]["graph"] == false);
   CHECK(json["demands"]["copy_pageable_samples_per_s"].is_null());
+  CHECK(json["demands"]["copy_factor"]["host"] == 0.25);
+  CHECK(json["demands"]["loader"]["preprocess_factor"]["host"] == 0.4);
+  CHECK(json["space"]["axes"]["preprocess"] == Json{"device"});
+  CHECK(json["space"]["axes"]["graph"] == Json{false});
+  CHECK(json["space"]["constraints"]["max_device_memory_bytes"] == std::uint64_t{1} << 33);
   CHECK(json["space"]["constraints"]["effective_batch"] == 64);
   CHECK(json["recommendation"]["tiers"]["numerics"]["open_gain"] == 0.018);
   CHECK(json["recommendation"]["tiers"]["numerics"]["caveats"].size() == 1);
@@ -129,4 +135,4 @@ TEST_CASE("A report without a recommendation says null", "[json]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::json_tests

@@ -8,7 +8,7 @@
 
 #include "example_report.hpp"
 
-namespace feedrate {
+namespace feedrate::screen_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -78,6 +78,33 @@ TEST_CASE("A device that waits is not called well fed for want of a cause", "[sc
   CHECK_THAT(flowing(report), ContainsSubstring("well fed: it waits for data 4.0 %"));
 }
 
+TEST_CASE("What only a GPU has is shown where it is varied, and said in PyTorch's words",
+          "[screen]") {
+  // Bug: a switch of GPUs on the screen of a cpu, or one that was chosen and that nobody is told.
+  Report report = testing::example_report();
+  CHECK_THAT(flowing(report), !ContainsSubstring("graph") && !ContainsSubstring("preprocess"));
+  CHECK_THAT(flowing(report), !ContainsSubstring("uint8"));
+  report.device = "cuda:1";
+  report.machine.gpus.list.resize(2);
+  report.machine.gpus.list[1].name = "NVIDIA H200";
+  Config& reference = report.outcome.trials[0].config;
+  Config& chosen = report.outcome.trials[1].config;
+  reference.preprocess = Preprocess::host;
+  chosen.graph = chosen.pinned = true;
+  chosen.precision = Precision::tf32;
+  report.settings = settings_for(report.outcome);
+  const std::string text = flowing(report);
+  CHECK_THAT(text, ContainsSubstring("NVIDIA H200 (cuda:1)"));
+  CHECK_THAT(text, ContainsSubstring("graph on, preprocess device"));
+  CHECK_THAT(text, ContainsSubstring("torch.compile(model, mode=\"reduce-overhead\")"));
+  CHECK_THAT(text, ContainsSubstring("torch.set_float32_matmul_precision(\"high\")"));
+  CHECK_THAT(text, ContainsSubstring("images as torch.uint8"));
+  CHECK_THAT(text, ContainsSubstring("make_pinned_slab"));
+  CHECK_THAT(text, ContainsSubstring("num_workers and torch.compile were not measured"));
+  report.device = "cuda:7";
+  CHECK_THAT(flowing(report), ContainsSubstring("images · cuda:7 ·"));
+}
+
 TEST_CASE("A command to run next stands on one line", "[screen]") {
   // Bug: a command that is wrapped, of which a shell runs the first half when it is pasted.
   Report report = testing::example_report();
@@ -124,6 +151,21 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
   CHECK_THAT(screen_text(report), ContainsSubstring("The reference needs 40 MiB"));
 }
 
+TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[screen]") {
+  // Bug: a column of dashes on the cpu, or a table that runs over the edge because of it.
+  Report report = testing::full_report();
+  CHECK(screen_text(report).find("nvidia-smi") == std::string::npos);
+  Trial& chosen = report.outcome.trials[report.outcome.tiers[0].trial];
+  for (Round& round : chosen.rounds) round.nvml_busy = 0.97;
+  for (const std::size_t width : {80u, 120u}) {
+    const std::string text = screen_text(report, {.width = width});
+    CHECK_THAT(text, ContainsSubstring("busy nvidia-smi of best"));
+    CHECK_THAT(text, ContainsSubstring("97 %"));
+    for (const std::string_view line : split(text, '\n')) CHECK(columns_of(line) <= width);
+  }
+  CHECK(screen_text(report, {.width = 60}).find("nvidia-smi") == std::string::npos);
+}
+
 TEST_CASE("Lines keep within 40, 80 and 200 columns", "[screen]") {
   // Bug: lines that wrap, on a narrow terminal. Only words that can't be broken may be longer.
   for (const std::size_t width : {40u, 80u, 200u}) {
@@ -160,4 +202,4 @@ TEST_CASE("A report without results has a screen too", "[screen]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::screen_tests

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace feedrate {
+namespace feedrate::shell_tests {
 namespace {
 
 /// What the shell makes of a word.
@@ -35,4 +35,4 @@ TEST_CASE("Words that need no quotes get none", "[shell]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::shell_tests

@@ -7,7 +7,7 @@
 #include "feedrate/report/what_if_json.hpp"
 #include "feedrate/report/what_if_text.hpp"
 
-namespace feedrate {
+namespace feedrate::what_if_tests {
 namespace {
 
 Outcome example() {
@@ -67,4 +67,4 @@ TEST_CASE("The JSON of what-ifs has a row for each, with its config", "[what_if]
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::what_if_tests

@@ -15,12 +15,13 @@ os.environ.pop("MALLOC_PERTURB_", None)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
+CUDA = ROOT / "cuda" / "include"
 BUILD = pathlib.Path(os.environ.get("MESON_BUILD_ROOT", ROOT / "build"))
 
 
-def headers():
-    """All headers of the library, as paths relative to include/."""
-    return sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.hpp"))
+def headers(root=INCLUDE, suffix="hpp"):
+    """The headers under include/ or another root, as paths relative to it."""
+    return sorted(path.relative_to(root).as_posix() for path in root.rglob(f"*.{suffix}"))
 
 
 def includes(path):

@@ -4,11 +4,12 @@
 import re
 import statistics
 
-from harness import INCLUDE, ROOT, Tap, headers, includes
+from harness import CUDA, INCLUDE, ROOT, Tap, headers, includes
 
-# data and train share a floor, and so do load and cuda: neighbours don't know each other.
-FLOORS = {"core": 0, "data": 1, "train": 1, "load": 2, "cuda": 2, "measure": 3, "attach": 4,
-          "tune": 5, "report": 6, "tuner": 7}
+# data and train share a floor: neighbours don't know each other. What is under cuda/ is a floor of
+# its own, above the loader that it feeds from.
+FLOORS = {"core": 0, "data": 1, "train": 1, "load": 2, "cuda": 3, "measure": 4, "attach": 5,
+          "tune": 6, "report": 7, "tuner": 8}
 LONGEST, MEDIAN = 250, 100
 LONGEST_FUNCTION = 50
 
@@ -19,10 +20,16 @@ def folder_of(header):
     return parts[1] if len(parts) > 2 else None
 
 
+def places():
+    """header -> where it lies, for all headers of the library."""
+    roots = ((INCLUDE, "hpp"), (CUDA, "hpp"), (CUDA, "cuh"))
+    return {header: root / header for root, suffix in roots for header in headers(root, suffix)}
+
+
 def graph():
     """header -> the project's headers that it includes."""
-    return {header: [name for _, name in includes(INCLUDE / header) if name.startswith("feedrate/")]
-            for header in headers()}
+    return {header: [name for _, name in includes(path) if name.startswith("feedrate/")]
+            for header, path in places().items()}
 
 
 def climbs(edges):
@@ -75,21 +82,19 @@ def offenders(pattern, allowed):
 
 
 def project_includes_in_brackets():
-    return [f"{header} includes <{name}>" for header in headers()
-            for kind, name in includes(INCLUDE / header)
-            if kind == "<" and name.startswith("feedrate/")]
+    return [f"{header} includes <{name}>" for header, path in places().items()
+            for kind, name in includes(path) if kind == "<" and name.startswith("feedrate/")]
 
 
 def dangling(edges):
     return [f"{header} includes {target}, which does not exist"
-            for header, targets in edges.items() for target in targets
-            if not (INCLUDE / target).exists() and folder_of(target) != "cuda"]
+            for header, targets in edges.items() for target in targets if target not in edges]
 
 
 def preambles():
     """The licence, what the file is (in one sentence, of one line or two), then the guard."""
-    for header in headers():
-        text = (INCLUDE / header).read_text()
+    for header, path in places().items():
+        text = path.read_text()
         if not text.startswith("// SPDX-License-Identifier: Apache-2.0\n"):
             yield f"{header} does not begin with its SPDX line"
         elif not re.match(r".*\n(// .*\n){1,3}#pragma once\n", text):
@@ -97,13 +102,13 @@ def preambles():
 
 
 def lengths():
-    return {header: len((INCLUDE / header).read_text().splitlines()) for header in headers()}
+    return {header: len(path.read_text().splitlines()) for header, path in places().items()}
 
 
 def long_functions():
     """Bodies, found by their layout: a line that opens one, and the next brace as far to the left."""
-    for header in headers():
-        lines = (INCLUDE / header).read_text().splitlines()
+    for header, path in places().items():
+        lines = path.read_text().splitlines()
         for start, line in enumerate(lines):
             opening = re.match(r"( *)(?!namespace|class|struct|enum|union|extern|: p)[^/# ].*\{$", line)
             if not opening or re.search(r"\b(class|struct|enum)\b[^()]*\{$", line):
@@ -120,6 +125,23 @@ def stray_cuda():
             if path.suffix in (".cu", ".cuh")]
 
 
+def without_comments(path):
+    return re.sub(r"//.*", "", path.read_text())
+
+
+def plain_headers_with_device_code():
+    """What a C++ compiler alone must be able to read."""
+    return [f"{header} includes {name}" for header, path in places().items()
+            for _, name in includes(path) if header.endswith(".hpp") and name.endswith(".cuh")]
+
+
+def strays(pattern, allowed):
+    """Device files that hold what matches, outside of those that may."""
+    return [f"{path.relative_to(ROOT)} holds it" for path in sorted((ROOT / "cuda").rglob("*"))
+            if path.suffix in (".hpp", ".cuh", ".cu", ".cpp") and path.name not in allowed
+            and re.search(pattern, without_comments(path))]
+
+
 def main():
     tap, edges, long = Tap(), graph(), lengths()
     tap.check("headers include only the floors below their own", climbs(edges))
@@ -130,6 +152,11 @@ def main():
     tap.check("nothing under include/ includes CUDA",
               offenders(r"(cuda|cublas|cudnn|nvml|nvtx|cub/|thrust/|feedrate/cuda/).*", "$"))
     tap.check("there is no device code under include/", stray_cuda())
+    tap.check("no plain header includes device code", plain_headers_with_device_code())
+    tap.check("kernels are launched in launch.cuh alone", strays(r"<<<", {"launch.cuh"}))
+    tap.check("threads of a block talk in the launcher and the reductions alone",
+              strays(r"__shared__|__syncthreads|__shfl|cub/",
+                     {"launch.cuh", "reduce.cuh"}))
     tap.check("JSON is in the report and the journal alone",
               offenders(r"nlohmann/.*", r"feedrate/(report/|tune/journal\.hpp)"))
     tap.check("CLI11 is in the command alone", offenders(r"CLI/.*", "$"))

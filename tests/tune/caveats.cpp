@@ -4,7 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace feedrate {
+namespace feedrate::caveats_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -52,4 +52,4 @@ TEST_CASE("Safe changes have no caveat, and each tier has its own", "[caveats]")
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::caveats_tests

@@ -12,7 +12,7 @@
 
 #include "planted_evidence.hpp"
 
-namespace feedrate {
+namespace feedrate::diagnose_tests {
 namespace {
 
 using Catch::Approx;
@@ -208,6 +208,7 @@ class RandomEvidence {
     for (int i = below(3); i > 0; --i) {
       evidence.demands.steps.push_back(
           planted_step(static_cast<Precision>(below(4)), 1 / rate(), 1 / rate()));
+      evidence.demands.steps.back().graph = flip();
     }
     if (flip()) evidence.demands.copy_pinned = rate();
     if (flip()) evidence.demands.copy_pageable = rate();
@@ -235,6 +236,8 @@ class RandomEvidence {
             .prefetch = 2,
             .pinned = flip(),
             .step_threads = 1 + below(2),
+            .graph = flip(),
+            .preprocess = static_cast<Preprocess>(below(2)),
             .precision = static_cast<Precision>(below(4)),
             .batch = 32 << below(5)};
   }
@@ -300,4 +303,4 @@ TEST_CASE("The first diagnosis is the one that takes most of the gap", "[diagnos
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::diagnose_tests

@@ -7,7 +7,7 @@
 
 #include "planted_evidence.hpp"
 
-namespace feedrate {
+namespace feedrate::diagnose_feeding_tests {
 namespace {
 
 using Catch::Approx;
@@ -219,6 +219,42 @@ TEST_CASE("Augmentation that dominates belongs on a device of its own", "[diagno
   CHECK(first_cause(slow) == "preprocess_on_device.augment");
 }
 
+TEST_CASE("Floats that travel belong on the device where bytes were measured to be faster",
+          "[diagnose]") {
+  // Bug: four times the bytes over the bus, and the copies or the loader blamed for it. The copies
+  // are the lowest ceiling; of bytes they were 4 times as fast.
+  Config floats = two_workers;
+  floats.pinned = true;
+  floats.preprocess = Preprocess::host;
+  Evidence slow = planted_evidence(floats, 290, {.loader = 4000, .copy = 300, .device = 1000});
+  slow.demands.copy_pinned = 300;
+  CHECK(causes_in(slow) == "data_starvation.copy");
+  Config bytes = floats;
+  bytes.preprocess = Preprocess::device;
+  slow.demands.copy_factor[Preprocess::device] = 4;
+  slow.demands.loader = planted_loader(5e-4, 5e-4);
+  slow.demands.loader->preprocess_factor[Preprocess::device] = 1.5;
+  slow.demands.steps = {planted_step(Precision::fp32, 1e-5, 1e-3)};
+  slow.demands.cores = 8;
+  slow.trials.emplace_back().config = bytes;
+  const Diagnosis modelled = first_of(slow);
+  CHECK(modelled.cause == "preprocess_on_device");
+  CHECK_FALSE(modelled.measured);
+  CHECK(*modelled.gain == Approx(3.3).epsilon(0.05));
+  CHECK_THAT(modelled.evidence, ContainsSubstring("Copies of floats reach 300 samples/s, of bytes "
+                                                  "1200 samples/s"));
+  plant_choice(slow, Tier::safe, bytes, 3.1);
+  CHECK(first_of(slow).measured);
+  CHECK(*first_of(slow).gain == Approx(3.1));
+  CHECK_THAT(first_of(slow).remedy, ContainsSubstring("preprocess device"));
+  slow.tiers.clear();
+  slow.trials.resize(2);
+  Config others = bytes;
+  others.workers = 4;  // a config that differs in more is no evidence
+  plant_choice(slow, Tier::safe, others, 3.1);
+  CHECK_FALSE(first_of(slow).measured);
+}
+
 TEST_CASE("Storage slower than the page cache is named in cold mode", "[diagnose]") {
   // Bug: the decoder blamed for the disk. 100 kB at 20 MB/s are 5 ms, the loader's whole time.
   Evidence cold = starved();
@@ -420,4 +456,4 @@ TEST_CASE("Workers that load no more than one and idle wait for a lock", "[diagn
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::diagnose_feeding_tests

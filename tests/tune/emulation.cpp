@@ -11,7 +11,7 @@
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/train/emulated.hpp"
 
-namespace feedrate {
+namespace feedrate::emulation_tests {
 namespace {
 
 using Catch::Approx;
@@ -108,4 +108,4 @@ TEST_CASE("A pipeline on an emulated device is as fast as its slower part", "[em
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::emulation_tests

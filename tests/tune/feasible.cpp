@@ -5,7 +5,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-namespace feedrate {
+namespace feedrate::feasible_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -36,4 +36,4 @@ TEST_CASE("One config that fits is enough", "[feasible]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::feasible_tests

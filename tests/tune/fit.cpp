@@ -4,7 +4,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-namespace feedrate {
+namespace feedrate::fit_tests {
 namespace {
 
 using Catch::Approx;
@@ -51,4 +51,4 @@ TEST_CASE("A bent law passes through what was measured and interpolates the erro
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::fit_tests

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "feedrate/measure/measurer.hpp"
@@ -43,6 +44,10 @@ class FormulaMachine final : public Measurer {
     return static_cast<std::size_t>(config.batch) << 20;
   }
   double now_s() override { return now_s_; }
+  std::optional<GpuState> gpu_state() override {
+    if (!asked.empty()) part_before_gpu = asked.back().part;
+    return gpu;
+  }
 
   /// What a config truly reaches.
   double coupled(const Config& config) const {
@@ -57,6 +62,8 @@ class FormulaMachine final : public Measurer {
   double watts = 0;                            ///< of the device
   double cpu_s = 0;                            ///< core-seconds per sample
   int block = 0;
+  std::optional<GpuState> gpu;           ///< what its driver says
+  Part part_before_gpu = Part::coupled;  ///< that ran when it was asked
 
  private:
   double rate_of(const Request& request) const {

@@ -12,7 +12,7 @@
 #include "feedrate/data/costed.hpp"
 #include "feedrate/data/in_memory.hpp"
 
-namespace feedrate {
+namespace feedrate::in_program_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -188,6 +188,14 @@ TEST_CASE("Axes that a step of a batch alone can't follow are refused", "[progra
   options.space->pinned = {false, true};
   CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
                        MessageMatches(ContainsSubstring("take 'pinned' out")));
+  options.space->pinned = {false};
+  options.space->graph = {false, true};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("take 'graph' and 'preprocess' out")));
+  options.space->graph = {false};
+  options.space->preprocess = {Preprocess::host};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("take 'graph' and 'preprocess' out")));
   options = quick();
   options.space->batch = {4, 4'000};
   CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
@@ -280,4 +288,4 @@ TEST_CASE("A sweep that is stopped keeps nothing for the next start", "[program]
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::in_program_tests

@@ -5,7 +5,7 @@
 
 #include "feedrate/core/random.hpp"
 
-namespace feedrate {
+namespace feedrate::pareto_tests {
 namespace {
 
 Trial trial(std::uint64_t samples_per_s, std::size_t bytes) {
@@ -64,4 +64,4 @@ TEST_CASE("No trial beats one on the front in both, and each other trial is beat
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::pareto_tests

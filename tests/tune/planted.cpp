@@ -20,7 +20,7 @@
 #include "planted_evidence.hpp"
 #include "planted_machine.hpp"
 
-namespace feedrate {
+namespace feedrate::planted_tests {
 namespace {
 
 using namespace testing;
@@ -381,4 +381,4 @@ TEST_CASE("A step that computes, and is fed well, gets no diagnosis", "[planted]
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::planted_tests

@@ -79,6 +79,9 @@ class FakeGpu final : public FakeMachine {
   double pageable_s = 1e-4;  ///< to copy a sample
   double pinned_s = 2e-5;
   double bf16_gain = 1;
+  double launch_s = 0;   ///< per step, where it is not recorded as a graph
+  double convert_s = 0;  ///< per sample of a worker, where it makes the floats
+  double floats = 1;     ///< copies of them take so many times as long
   bool synchronises = false;
   bool hogs_memory = false;  ///< beside the loader the step computes three times as long
 
@@ -93,10 +96,16 @@ class FakeGpu final : public FakeMachine {
 
  private:
   double step(const Config& config) const {
-    return step_s / (config.precision == Precision::bf16 ? bf16_gain : 1);
+    const double samples_s = step_s / (config.precision == Precision::bf16 ? bf16_gain : 1);
+    return samples_s + (config.graph ? 0 : launch_s / config.batch);
   }
-  double copy(const Config& config) const { return config.pinned ? pinned_s : pageable_s; }
-  double load(const Config& config) const { return loader_s / std::max(config.workers, 1); }
+  static bool on_host(const Config& config) { return config.preprocess == Preprocess::host; }
+  double copy(const Config& config) const {
+    return (config.pinned ? pinned_s : pageable_s) * (on_host(config) ? floats : 1);
+  }
+  double load(const Config& config) const {
+    return (loader_s + (on_host(config) ? convert_s : 0)) / std::max(config.workers, 1);
+  }
 
   double seconds(Part part, const Config& config) const {
     if (part == Part::loader) return load(config);

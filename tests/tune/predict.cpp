@@ -4,7 +4,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
-namespace feedrate {
+namespace feedrate::predict_tests {
 namespace {
 
 using Catch::Approx;
@@ -16,7 +16,7 @@ Demands demands() {
   demands.loader.emplace();
   demands.loader->law = {100, 0, 0};
   demands.loader->serial_s = 0.01;
-  demands.steps.push_back({Precision::fp32, 1, {1e-3, 2e-3}, {}, 0, 0});
+  demands.steps.push_back({Precision::fp32, 1, false, {1e-3, 2e-3}, {}, 0, 0});
   return demands;
 }
 
@@ -76,6 +76,38 @@ TEST_CASE("A larger buffer helps varying speeds, and steady ones not at all", "[
         Approx(predict(demands(), small)->samples_per_s));
 }
 
+TEST_CASE("A step that is recorded as a graph has a time of its own", "[predict]") {
+  // Bug: the launches of a step that are counted although it is launched as a whole.
+  Demands launched = demands();
+  launched.steps.push_back({Precision::fp32, 1, true, {0, 2e-3}, {}, 0, 0});
+  const Config config{.workers = 100, .prefetch = 2, .batch = 10};
+  Config graph = config;
+  graph.graph = true;
+  CHECK(predict(launched, config)->samples_per_s == Approx(10 / 0.021));
+  CHECK(predict(launched, graph)->samples_per_s == Approx(500));
+  CHECK_FALSE(predict(demands(), graph));
+}
+
+TEST_CASE("Preprocessing on the host costs the workers' time, and bytes that travel", "[predict]") {
+  // Bug: floats that are made and sent for nothing. A loader of 50 samples/s per worker then, and a
+  // fourth of the copies.
+  Demands bytes = demands();
+  bytes.copy_pinned = 1000;
+  bytes.loader->preprocess_factor[Preprocess::host] = 0.5;
+  bytes.loader->cpu_s = 0.01;
+  bytes.cores = 100;
+  bytes.copy_factor[Preprocess::host] = 0.25;
+  Config config{.workers = 2, .prefetch = 2, .pinned = true, .batch = 10};
+  CHECK(predict(bytes, config)->samples_per_s == Approx(200));
+  CHECK(predict(bytes, config)->busy_cores == Approx(2));
+  config.preprocess = Preprocess::host;
+  CHECK(predict(bytes, config)->samples_per_s == Approx(100));
+  CHECK(predict(bytes, config)->busy_cores == Approx(2));
+  config.workers = 50;
+  CHECK(predict(bytes, config)->samples_per_s == Approx(250));
+  CHECK(predict(bytes, config)->bottleneck == Bottleneck::copy);
+}
+
 TEST_CASE("What was not measured is not predicted", "[predict]") {
   // Bug: a rate out of nothing for a precision whose step failed.
   CHECK_FALSE(predict(demands(), {.precision = Precision::fp16}));
@@ -85,4 +117,4 @@ TEST_CASE("What was not measured is not predicted", "[predict]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::predict_tests

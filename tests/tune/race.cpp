@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-namespace feedrate {
+namespace feedrate::race_tests {
 namespace {
 
 /// Runs whole passes; the score of a trial is its own number plus a drift common to the pass.
@@ -97,4 +97,4 @@ TEST_CASE("A pass that two processes share is run again", "[race]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::race_tests

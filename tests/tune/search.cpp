@@ -10,7 +10,7 @@
 #include "feedrate/tune/tuner.hpp"
 #include "formula_machine.hpp"
 
-namespace feedrate {
+namespace feedrate::search_tests {
 namespace {
 
 using Catch::Approx;
@@ -56,7 +56,7 @@ TEST_CASE("The model needs fewer rounds than there are configs", "[search]") {
   FormulaMachine machine = four_cores();
   const Outcome outcome = tune(machine, wide());
   CHECK(machine.asked.size() < configs_of(wide().space).size());
-  CHECK(outcome.demands.loader->rate(4, 64) == Approx(1000));
+  CHECK(outcome.demands.loader->rate({.workers = 4, .batch = 64}) == Approx(1000));
   for (const Trial& trial : outcome.trials) {
     CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.1));
   }
@@ -381,4 +381,4 @@ TEST_CASE("A pair is told once, whichever of the two comes first", "[search]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::search_tests

@@ -9,7 +9,7 @@
 
 #include "../../bench/simulate/summary.hpp"
 
-namespace feedrate::simulate {
+namespace feedrate::simulate::simulation_tests {
 namespace {
 
 using Catch::Approx;
@@ -263,4 +263,4 @@ TEST_CASE("Where all configs are equally fast little is claimed", "[simulation]"
 }
 
 }  // namespace
-}  // namespace feedrate::simulate
+}  // namespace feedrate::simulate::simulation_tests

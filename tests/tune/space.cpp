@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 
-namespace feedrate {
+namespace feedrate::space_tests {
 namespace {
 
 TEST_CASE("A space spans each config once, and without workers nothing is prefetched", "[space]") {
@@ -20,11 +20,13 @@ TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
                     .prefetch = {1, 2},
                     .pinned = {false, true},
                     .step_threads = {1, 2},
+                    .graph = {false, true},
+                    .preprocess = {Preprocess::device, Preprocess::host},
                     .precision = {Precision::fp32, Precision::bf16},
                     .batch = {8, 16},
                     .effective_batch = 32};
   const auto configs = configs_of(space);
-  CHECK(configs.size() == 64);
+  CHECK(configs.size() == 256);
   for_each_axis([&](const auto& axis) {
     const auto first = configs.front().*axis.field;
     CHECK(std::any_of(configs.begin(), configs.end(),
@@ -67,7 +69,9 @@ TEST_CASE("Cheaper means fewer workers, then less memory, then a wider precision
   CHECK(cheaper({.workers = 1, .batch = 64}, {.workers = 2, .batch = 32}));
   CHECK(cheaper({.workers = 2, .prefetch = 1}, {.workers = 2, .prefetch = 4}));
   CHECK(cheaper({.precision = Precision::fp32}, {.precision = Precision::bf16}));
+  CHECK(cheaper({.graph = false}, {.graph = true}));
+  CHECK(cheaper({.preprocess = Preprocess::device}, {.preprocess = Preprocess::host}));
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::space_tests

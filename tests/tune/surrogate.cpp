@@ -5,7 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 
-namespace feedrate {
+namespace feedrate::surrogate_tests {
 namespace {
 
 using Catch::Approx;
@@ -67,4 +67,4 @@ TEST_CASE("Noise is learnt from rounds that disagree", "[surrogate]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::surrogate_tests

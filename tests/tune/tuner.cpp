@@ -8,8 +8,9 @@
 #include "feedrate/data/costed.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/pipeline.hpp"
+#include "formula_machine.hpp"
 
-namespace feedrate {
+namespace feedrate::tuner_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -88,6 +89,16 @@ TEST_CASE("Only the allowed tiers are tried and recommended", "[tuner]") {
     CHECK((trial.config.batch == 4 || trial.rounds.empty()));
 }
 
+TEST_CASE("A GPU is looked at behind its steps, and what holds it down is named", "[tuner]") {
+  // Bug: a throttled GPU that is never asked, or asked when it has become idle.
+  FormulaMachine machine([](const Config&) { return 1000.0; }, [](const Config&) { return 100.0; });
+  machine.gpu = GpuState{.throttled_by = {"heat"}, .clock_hz = 1e9, .max_clock_hz = 2e9};
+  const Outcome outcome = tune(machine, quick({.workers = {1, 2}, .batch = {4}}));
+  REQUIRE(machine.part_before_gpu == Part::device);
+  REQUIRE_FALSE(outcome.diagnoses.empty());
+  CHECK(outcome.diagnoses.front().cause == "throttling");
+}
+
 TEST_CASE("A stopped sweep returns what it knows", "[tuner]") {
   // Bug: a stop that throws away what is known.
   Pipeline pipeline(waiting_workload(1e-4, 1e-5), 4, CacheMode::warm);
@@ -113,4 +124,4 @@ TEST_CASE("A budget of nothing, or no tier at all, is refused", "[tuner]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::tuner_tests

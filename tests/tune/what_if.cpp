@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::what_if_tests {
 namespace {
 
 using Catch::Approx;
@@ -143,4 +143,4 @@ TEST_CASE("A config that does not run has no what-ifs, and an interruption ends 
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::what_if_tests

@@ -9,7 +9,7 @@
 #include "../planted_tree.hpp"
 #include "feedrate/measure/trial_error.hpp"
 
-namespace feedrate {
+namespace feedrate::command_trials_tests {
 namespace {
 
 using Catch::Approx;
@@ -103,6 +103,7 @@ TEST_CASE("A command is called by its script", "[command]") {
   CHECK(name_of_command({"bash", "run.sh"}) == "run.sh");
   CHECK(name_of_command({"bash"}) == "bash");
   CHECK(name_of_command({"torchrun", "--nproc-per-node", "2", "a/train.py"}) == "train.py");
+  CHECK(name_of_command({"python", "-m", "torch.distributed.run", "a/train.py"}) == "train.py");
 }
 
 TEST_CASE("A printed rate is measured in launches of their own", "[command]") {
@@ -335,4 +336,4 @@ TEST_CASE("A run that goes on knows where its rates come from", "[command]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::command_trials_tests

@@ -15,7 +15,7 @@
 #include "feedrate/data/file.hpp"
 #include "processes.hpp"
 
-namespace feedrate {
+namespace feedrate::guard_tests {
 namespace {
 
 using test::becomes;
@@ -91,4 +91,4 @@ TEST_CASE("A process is found below this one, and signalled under its own mark a
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::guard_tests

@@ -17,7 +17,7 @@
 #include "feedrate/core/error.hpp"
 #include "processes.hpp"
 
-namespace feedrate {
+namespace feedrate::launch_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -255,4 +255,4 @@ TEST_CASE("A command is looked for in the PATH that it will have", "[launch]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::launch_tests

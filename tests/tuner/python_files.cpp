@@ -10,7 +10,7 @@
 #include "../planted_tree.hpp"
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::python_files_tests {
 namespace {
 
 using Texts = std::map<std::string, std::string>;
@@ -55,4 +55,4 @@ TEST_CASE("A folder that can't be written is named", "[python_files]") {
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::python_files_tests

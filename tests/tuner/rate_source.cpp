@@ -9,7 +9,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::rate_source_tests {
 namespace {
 
 using Catch::Approx;
@@ -49,7 +49,7 @@ TEST_CASE("Only finite numbers above 0 are rates", "[rate]") {
 TEST_CASE("Lines end with either end of line, however they arrive", "[rate]") {
   // Bug: progress bars, whose lines are never ended but drawn over, or a number that is torn by
   // the end of a piece.
-  Lines lines;
+  LineSplitter lines;
   CHECK(lines.add("a\rb\r\n\nc").size() == 2);
   CHECK(lines.add("d").empty());
   CHECK(lines.add("\n") == std::vector<std::string>{"cd"});
@@ -57,7 +57,7 @@ TEST_CASE("Lines end with either end of line, however they arrive", "[rate]") {
   lines.add(std::string(5000, 'x'));
   const auto cut = lines.add(std::string(10'000'000, 'y') + "end\n");
   REQUIRE(cut.size() == 1);
-  CHECK(cut[0].size() == Lines::longest);
+  CHECK(cut[0].size() == LineSplitter::longest);
   CHECK(cut[0].ends_with("yend"));
 }
 
@@ -186,6 +186,23 @@ TEST_CASE("What passes outside of the loop comes on top", "[rate]") {
   CHECK(round->samples == 40);
 }
 
+TEST_CASE("Which GPU a script uses is told once, and its memory again and again", "[rate]") {
+  // Bug: a later report without them takes back what was known; or null for a UUID ends the launch.
+  RateSource source(nullptr, std::nullopt, {});
+  Json first = report(1, 1, 10), second = report(2, 2, 20);
+  first.update({{"gpu", "GPU-5fc0"}, {"device_bytes", 1000}});
+  second["device_bytes"] = 3000;
+  CHECK(source.gpu().uuid.empty());
+  for (const Json& message : {first, second, report(3, 3, 30)}) source.hear(message);
+  CHECK(source.gpu().uuid == "GPU-5fc0");
+  CHECK(source.gpu().memory_bytes == 3000);
+  RateSource old(nullptr, std::nullopt, {});
+  first["gpu"] = nullptr;
+  old.hear(first);
+  CHECK(old.gpu().uuid.empty());
+  CHECK(old.gpu().memory_bytes == 1000);
+}
+
 TEST_CASE("Reports that do not go on are left out, and what is none is refused", "[rate]") {
   // Bug: a rate below 0 from counts that went backwards.
   RateSource source(nullptr, std::nullopt, {.seconds = 1});
@@ -220,4 +237,4 @@ TEST_CASE("A helper goes before an expression, unless the expression was chosen"
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::rate_source_tests

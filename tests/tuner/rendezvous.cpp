@@ -6,16 +6,21 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <utility>
 
 #include "../planted_tree.hpp"
 
-namespace feedrate {
+namespace feedrate::rendezvous_tests {
 namespace {
 
 using test::PlantedTree;
@@ -110,5 +115,73 @@ TEST_CASE("The folder is where the environment says, if a socket's path fits", "
   }
 }
 
+/// What a run leaves in a folder when it is killed.
+std::string left_in(const std::string& place) {
+  const Variable runtime("XDG_RUNTIME_DIR", place);
+  const pid_t run = ::fork();
+  if (run == 0) {
+    const Rendezvous killed;
+    std::filesystem::create_directories(killed.folder() + "/feedrate/__pycache__");
+    std::ofstream(killed.folder() + "/feedrate/watch.py") << "pass\n";
+    std::ofstream(killed.folder() + "/feedrate/__pycache__/watch.cpython-311.pyc") << "x";
+    ::_exit(0);
+  }
+  REQUIRE(::waitpid(run, nullptr, 0) == run);
+  return std::filesystem::directory_iterator(place)->path().string();
+}
+
+void make_older(const std::string& folder) {
+  using std::filesystem::last_write_time;
+  last_write_time(folder, last_write_time(folder) - std::chrono::seconds(61));
+}
+
+bool is_swept_from(const std::string& place, const std::string& folder) {
+  const Variable runtime("XDG_RUNTIME_DIR", place);
+  const Rendezvous next;
+  REQUIRE(next.folder().starts_with(place + "/"));
+  return !std::filesystem::exists(folder);
+}
+
+TEST_CASE("What a killed run has left is removed by the next, when it is old", "[rendezvous]") {
+  // Bug: /tmp fills, run by run; or a run that has just made its folder loses it.
+  const PlantedTree place;
+  const std::string left = left_in(place.root());
+  CHECK_FALSE(is_swept_from(place.root(), left));
+  make_older(left);
+  CHECK(is_swept_from(place.root(), left));
+}
+
+TEST_CASE("Folders stay whose run goes on, or that hold what no run puts there", "[rendezvous]") {
+  // Bug: the modules of a run of hours vanish below it; or somebody's files with a name like ours.
+  const PlantedTree place;
+  const Variable runtime("XDG_RUNTIME_DIR", place.root());
+  SECTION("one that runs") {
+    const Rendezvous running;
+    make_older(running.folder());
+    CHECK_FALSE(is_swept_from(place.root(), running.folder()));
+  }
+  SECTION("one of another machine, or with a file of the user's") {
+    const std::string left = left_in(place.root());
+    const auto [change, text] =
+        GENERATE(std::pair("/machine", "another\n"), std::pair("/feedrate/results.txt", "0.9\n"));
+    std::ofstream(left + change) << text;
+    make_older(left);
+    CHECK_FALSE(is_swept_from(place.root(), left));
+  }
+  SECTION("one that others may enter") {
+    const std::string left = left_in(place.root());
+    std::filesystem::permissions(left, std::filesystem::perms(0755));
+    make_older(left);
+    CHECK_FALSE(is_swept_from(place.root(), left));
+  }
+  SECTION("one that never had a socket") {
+    const std::string other = place.root() + "/feedrate-dataset";
+    std::filesystem::create_directory(other);
+    std::filesystem::permissions(other, std::filesystem::perms(0700));
+    make_older(other);
+    CHECK_FALSE(is_swept_from(place.root(), other));
+  }
+}
+
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::rendezvous_tests

@@ -13,7 +13,7 @@
 
 #include "feedrate/report/request_json.hpp"
 
-namespace feedrate {
+namespace feedrate::serve_tests {
 namespace {
 
 /// A measurer whose rounds end when they are told to.
@@ -122,4 +122,4 @@ TEST_CASE("Messages of threads that send at the same time stay whole", "[serve]"
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::serve_tests

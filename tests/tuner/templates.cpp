@@ -8,7 +8,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::templates_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -40,6 +40,14 @@ TEST_CASE("Words of templates are appended with the values", "[templates]") {
   CHECK(filled({"./train"}, {"pinned=--pin={} ''"}, config) == Words{"./train", "--pin=off", ""});
   CHECK(filled({"./train"}, {R"(batch="a\"b\\c\d {}" 'e\f')"}, config) ==
         Words{"./train", R"(a"b\c\d 64)", R"(e\f)"});
+}
+
+TEST_CASE("Axes of the built-in step are none of a command's", "[templates]") {
+  // Bug: a "{graph}" of the user's own that becomes "off", or a template that nothing ever fills.
+  CHECK(filled({"./train", "--plot={graph}"}, {}, {}) == Words{"./train", "--plot={graph}"});
+  CHECK(axes_taken(command({"./train", "{graph}", "{preprocess}"}), {}).empty());
+  check_refused({"graph=--graph {}"}, "the axes are workers");
+  check_refused({"preprocess=env:P"}, "the axes are workers");
 }
 
 TEST_CASE("Values go into the environment where a template names a variable", "[templates]") {
@@ -116,4 +124,4 @@ TEST_CASE("An axis with several values must be taken by the command", "[template
 }
 
 }  // namespace
-}  // namespace feedrate
+}  // namespace feedrate::templates_tests

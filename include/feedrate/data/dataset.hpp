@@ -70,6 +70,8 @@ class Sample {
 
   /// The first byte of field `f`, for copies of whole fields.
   std::byte* place(std::size_t f) const noexcept { return places_[f]; }
+  /// Where the length of field `f` goes; it means something for ragged fields alone.
+  std::int32_t* length_place(std::size_t f) const noexcept { return lengths_[f]; }
 
   /// Says how many of the shape[0] rows of a ragged field this sample has.
   void set_length(std::string_view name, std::size_t length) const {

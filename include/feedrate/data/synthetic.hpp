@@ -37,6 +37,8 @@ class Synthetic {
         return fill<double>(f, sample, [&] { return double{noise.uniform()}; });
       case DType::bf16:
         return fill<BFloat16>(f, sample, [&] { return BFloat16(noise.uniform()); });
+      case DType::f16:
+        return fill<Float16>(f, sample, [&] { return Float16(noise.uniform()); });
       case DType::u8:
         return fill<std::uint8_t>(f, sample, bytes);
       case DType::i64:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a GPU while it works: its clock, what holds that down, and who else computes on it.
+// The state of a GPU while it works: clock, power, heat, and who else computes on it.
 #pragma once
 
 #include <dlfcn.h>
@@ -34,12 +34,23 @@ struct NvmlState {
     unsigned sm_percent, memory_percent, encoder_percent, decoder_percent;
   };
 
+  /// Shares in percent of the last second or less, depending on the GPU.
+  struct Rates {
+    unsigned gpu, memory;
+  };
+
   int (*throttle_reasons)(Nvml::Device device, unsigned long long* reasons) = nullptr;
   int (*clock)(Nvml::Device device, int kind, unsigned* mhz) = nullptr;
   int (*max_clock)(Nvml::Device device, int kind, unsigned* mhz) = nullptr;
   int (*processes)(Nvml::Device device, unsigned* count, Process* list) = nullptr;
   int (*utilization)(Nvml::Device device, Sample* list, unsigned* count,
                      unsigned long long since_us) = nullptr;
+  int (*rates)(Nvml::Device device, Rates* rates) = nullptr;
+  int (*power)(Nvml::Device device, unsigned* milliwatts) = nullptr;
+  int (*power_limit)(Nvml::Device device, unsigned* milliwatts) = nullptr;
+  int (*temperature)(Nvml::Device device, int sensor, unsigned* celsius) = nullptr;
+  int (*pcie_generation)(Nvml::Device device, unsigned* generation) = nullptr;
+  int (*pcie_width)(Nvml::Device device, unsigned* lanes) = nullptr;
 };
 
 /// Looks the functions up in a library that load_nvml has opened before.
@@ -52,10 +63,18 @@ inline NvmlState load_nvml_state(const char* library_name = "libnvidia-ml.so.1")
         reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
   };
   load("nvmlDeviceGetCurrentClocksThrottleReasons", state.throttle_reasons);
+  if (!state.throttle_reasons)  // what later drivers call it
+    load("nvmlDeviceGetCurrentClocksEventReasons", state.throttle_reasons);
   load("nvmlDeviceGetClockInfo", state.clock);
   load("nvmlDeviceGetMaxClockInfo", state.max_clock);
   load("nvmlDeviceGetComputeRunningProcesses_v3", state.processes);
   load("nvmlDeviceGetProcessUtilization", state.utilization);
+  load("nvmlDeviceGetUtilizationRates", state.rates);
+  load("nvmlDeviceGetPowerUsage", state.power);
+  load("nvmlDeviceGetEnforcedPowerLimit", state.power_limit);
+  load("nvmlDeviceGetTemperature", state.temperature);
+  load("nvmlDeviceGetCurrPcieLinkGeneration", state.pcie_generation);
+  load("nvmlDeviceGetCurrPcieLinkWidth", state.pcie_width);
   dlclose(library);  // it stays open: load_nvml never closes it
   return state;
 }
@@ -79,12 +98,17 @@ inline std::vector<std::string> throttle_names(unsigned long long reasons) {
   return found;
 }
 
-/// Hertz of the multiprocessors' clock; 0 where it isn't told.
-template <class Ask>
-double sm_clock_hz(Ask&& ask, Nvml::Device device) {
-  constexpr int multiprocessors = 1;
-  unsigned mhz = 0;
-  return ask && ask(device, multiprocessors, &mhz) == 0 ? mhz * 1e6 : 0;
+/// A number of the GPU's; 0 where it isn't told. `which` chooses among several, as clocks.
+template <class Ask, class... Which>
+unsigned nvml_gauge(Ask&& ask, Nvml::Device device, Which... which) {
+  unsigned number = 0;
+  return ask && ask(device, which..., &number) == 0 ? number : 0;
+}
+
+inline double busy_share(const NvmlState& state, Nvml::Device device) {
+  NvmlState::Rates rates{};
+  if (!state.rates || state.rates(device, &rates) != 0) return -1;
+  return std::min(1.0, rates.gpu / 100.0);
 }
 
 /// The ids of the processes with a context on the GPU, as the driver names them.
@@ -116,19 +140,32 @@ inline std::optional<double> other_busy(const NvmlState& state, Nvml::Device dev
 
 }  // namespace detail
 
-/// Asks the driver for the state of one GPU, for which NVML must be initialised. Ask while this
-/// process steps on it: an idle GPU lowers its clock. A driver that does not know `own_pid` names
-/// processes as they are called outside of this container: one of them is this one, and how busy
-/// the others are can't be told.
-inline GpuState read_gpu_state(const NvmlState& state, Nvml::Device device,
-                               unsigned own_pid = static_cast<unsigned>(::getpid())) {
+/// Asks the driver for clock, power, heat and use of one GPU, for which NVML must be initialised.
+/// Cheap enough for some times a second.
+inline GpuState read_gpu_gauges(const NvmlState& state, Nvml::Device device) {
+  constexpr int multiprocessors = 1, of_the_chip = 0;
   GpuState gpu;
   unsigned long long reasons = 0;
   if (state.throttle_reasons && state.throttle_reasons(device, &reasons) == 0) {
     gpu.throttled_by = detail::throttle_names(reasons);
   }
-  gpu.clock_hz = detail::sm_clock_hz(state.clock, device);
-  gpu.max_clock_hz = detail::sm_clock_hz(state.max_clock, device);
+  gpu.clock_hz = 1e6 * detail::nvml_gauge(state.clock, device, multiprocessors);
+  gpu.max_clock_hz = 1e6 * detail::nvml_gauge(state.max_clock, device, multiprocessors);
+  gpu.busy = detail::busy_share(state, device);
+  gpu.power_w = 1e-3 * detail::nvml_gauge(state.power, device);
+  gpu.power_limit_w = 1e-3 * detail::nvml_gauge(state.power_limit, device);
+  gpu.temperature_c = detail::nvml_gauge(state.temperature, device, of_the_chip);
+  gpu.pcie_generation = static_cast<int>(detail::nvml_gauge(state.pcie_generation, device));
+  gpu.pcie_lanes = static_cast<int>(detail::nvml_gauge(state.pcie_width, device));
+  return gpu;
+}
+
+/// Asks for all of the state. Ask while this process steps on the GPU: an idle one lowers its
+/// clock. A driver that does not know `own_pid` names processes as they are called outside of this
+/// container: one of them is this one, and how busy the others are can't be told.
+inline GpuState read_gpu_state(const NvmlState& state, Nvml::Device device,
+                               unsigned own_pid = static_cast<unsigned>(::getpid())) {
+  GpuState gpu = read_gpu_gauges(state, device);
   const auto pids = detail::gpu_processes(state, device);
   const bool knows_us = std::find(pids.begin(), pids.end(), own_pid) != pids.end();
   gpu.other_processes = std::max(0, static_cast<int>(pids.size()) - 1);

@@ -2,6 +2,8 @@
 // The GPUs of this machine, or the reason why there are none.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
@@ -9,7 +11,9 @@
 #include <vector>
 
 #include "feedrate/core/system_files.hpp"
+#include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/nvml.hpp"
+#include "feedrate/measure/surroundings.hpp"
 
 namespace feedrate {
 
@@ -23,6 +27,7 @@ struct Gpu {
   int pcie_generation = 0;         ///< the highest of the link, whatever the GPU runs when idle
   int pcie_lanes = 0;
   int numa_node = -1;
+  GpuState now = {};  ///< as it was when the list was made, perhaps idle
 };
 
 /// The GPUs in the driver's order, which is that of nvidia-smi.
@@ -68,7 +73,8 @@ inline std::string capability_of(const Nvml& nvml, Nvml::Device device) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-inline Gpu describe(const Nvml& nvml, Nvml::Device device, const std::string& root) {
+inline Gpu describe(const Nvml& nvml, const NvmlState& state, Nvml::Device device,
+                    const std::string& root) {
   Gpu gpu;
   gpu.name = nvml_text([&](char* to, unsigned n) { return nvml.name(device, to, n); });
   gpu.uuid = nvml_text([&](char* to, unsigned n) { return nvml.uuid(device, to, n); });
@@ -80,10 +86,17 @@ inline Gpu describe(const Nvml& nvml, Nvml::Device device, const std::string& ro
   gpu.pcie_generation = nvml_number([&](unsigned* to) { return nvml.pcie_generation(device, to); });
   gpu.pcie_lanes = nvml_number([&](unsigned* to) { return nvml.pcie_width(device, to); });
   gpu.numa_node = numa_node_of(root, gpu.pci);
+  gpu.now = read_gpu_gauges(state, device);
+  const auto pids = gpu_processes(state, device);
+  gpu.now.other_processes = static_cast<int>(std::count_if(
+      pids.begin(), pids.end(), [own = static_cast<unsigned>(::getpid())](unsigned pid) {
+        return pid != own;  // which need not hold a context on it
+      }));
   return gpu;
 }
 
-inline void list_gpus(const Nvml& nvml, const std::string& root, Gpus& gpus) {
+inline void list_gpus(const Nvml& nvml, const NvmlState& state, const std::string& root,
+                      Gpus& gpus) {
   unsigned count = 0;
   if (const int error = nvml.count(&count); error != 0) {
     gpus.why_none =
@@ -92,7 +105,7 @@ inline void list_gpus(const Nvml& nvml, const std::string& root, Gpus& gpus) {
   }
   for (unsigned index = 0; index < count; ++index) {
     Nvml::Device device = nullptr;
-    if (nvml.device(index, &device) == 0) gpus.list.push_back(describe(nvml, device, root));
+    if (nvml.device(index, &device) == 0) gpus.list.push_back(describe(nvml, state, device, root));
   }
   if (gpus.list.empty())
     gpus.why_none = "the NVIDIA driver answers but has no GPU for this process";
@@ -100,8 +113,9 @@ inline void list_gpus(const Nvml& nvml, const std::string& root, Gpus& gpus) {
 
 }  // namespace detail
 
-/// Asks the driver. Creates no CUDA context, so the GPU's memory stays as it was.
-inline Gpus read_gpus(const Nvml& nvml = load_nvml(), const std::string& root = "") {
+/// Asks the driver. Creates no CUDA context, so the GPU's memory stays as it was. Without `state`
+/// it is not asked how the GPUs are now.
+inline Gpus read_gpus(const Nvml& nvml, const std::string& root = "", const NvmlState& state = {}) {
   Gpus gpus;
   gpus.why_none = nvml.why_not;
   if (!gpus.why_none.empty()) return gpus;
@@ -110,9 +124,15 @@ inline Gpus read_gpus(const Nvml& nvml = load_nvml(), const std::string& root = 
     return gpus;
   }
   gpus.driver = detail::nvml_text([&](char* to, unsigned n) { return nvml.driver_version(to, n); });
-  detail::list_gpus(nvml, root, gpus);
+  detail::list_gpus(nvml, state, root, gpus);
   nvml.shutdown();
   return gpus;
+}
+
+/// The GPUs of this machine.
+inline Gpus read_gpus() {
+  const Nvml nvml = load_nvml();
+  return read_gpus(nvml, "", load_nvml_state());
 }
 
 }  // namespace feedrate

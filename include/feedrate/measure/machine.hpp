@@ -10,6 +10,7 @@
 
 #include "feedrate/core/limits.hpp"
 #include "feedrate/core/system_files.hpp"
+#include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/gpus.hpp"
 #include "feedrate/measure/storage.hpp"
 #include "feedrate/measure/toolkit.hpp"
@@ -89,7 +90,7 @@ inline Machine read_machine(const std::string& path, const std::string& root = "
   machine.cpu_model = read_cpu_model(root);
   machine.kernel = trimmed(read_text(root + "/proc/sys/kernel/osrelease").value_or(""));
   machine.limits = read_limits(root);
-  machine.gpus = read_gpus(nvml, root);
+  machine.gpus = read_gpus(nvml, root, load_nvml_state());
   machine.cuda = find_cuda_toolkit();
   machine.fingerprint = fingerprint_of(machine);
   return machine;

@@ -6,12 +6,14 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/load/skips.hpp"
 #include "feedrate/measure/round.hpp"
+#include "feedrate/measure/surroundings.hpp"
 
 namespace feedrate {
 
@@ -74,6 +76,14 @@ class Measurer {
 
   /// Bytes that a config needs for slots and step, predicted without taking them.
   virtual std::size_t memory_bytes(const Config& config) = 0;
+
+  /// Bytes that a config needs of the device's own memory, predicted without taking them; 0 where
+  /// the device has none.
+  virtual std::size_t device_memory_bytes(const Config&) { return 0; }
+
+  /// The GPU that steps as its driver sees it: ask right after a round, an idle one lowers its
+  /// clock. Empty where there is none.
+  virtual std::optional<GpuState> gpu_state() { return std::nullopt; }
 
   /// The time by which a budget is counted; from an arbitrary start.
   virtual double now_s() = 0;

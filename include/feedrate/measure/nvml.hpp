@@ -37,6 +37,8 @@ struct Nvml {
   int (*pcie_generation)(Device device, unsigned* generation) = nullptr;
   int (*pcie_width)(Device device, unsigned* lanes) = nullptr;
   int (*compute_capability)(Device device, int* major, int* minor) = nullptr;
+  /// "GPU-5fc0...", as `uuid` tells it; may be null, as may what follows.
+  int (*device_by_uuid)(const char* uuid, Device* device) = nullptr;
   /// Millijoules since the driver was loaded; null where the driver is too old to know.
   int (*total_energy)(Device device, unsigned long long* millijoules) = nullptr;
 
@@ -79,6 +81,8 @@ inline Nvml load_nvml(const char* library_name = "libnvidia-ml.so.1") {
   load("nvmlDeviceGetMaxPcieLinkGeneration", nvml.pcie_generation);
   load("nvmlDeviceGetMaxPcieLinkWidth", nvml.pcie_width);
   load("nvmlDeviceGetCudaComputeCapability", nvml.compute_capability);
+  nvml.device_by_uuid =
+      reinterpret_cast<decltype(nvml.device_by_uuid)>(dlsym(library, "nvmlDeviceGetHandleByUUID"));
   nvml.total_energy = reinterpret_cast<decltype(nvml.total_energy)>(
       dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
   return nvml;

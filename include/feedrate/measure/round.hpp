@@ -10,6 +10,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "feedrate/measure/gpu_sampler.hpp"
 #include "feedrate/measure/run_queue.hpp"
 
 namespace feedrate {
@@ -23,6 +24,7 @@ struct RoundOptions {
   const std::atomic<bool>* abort = nullptr;         ///< ends the round at the next batch when true
   std::atomic<std::uint64_t>* progress = nullptr;   ///< counts signs of life, for whoever watches
   const std::function<double()>* joules = nullptr;  ///< used so far; null: not metered
+  GpuSampler* gpu = nullptr;                        ///< looks at the GPU that steps; null: nobody
 };
 
 /// What was seen in a round. The clock runs from the end of the first step.
@@ -44,6 +46,13 @@ struct Round {
   double queue_s = 0;        ///< threads were ready to run, but no core was free; their sum
   double parked_cpu_s = 0;   ///< CPU seconds of other configs' workers, which should sleep
   double outside_s = 0;  ///< between two passes over the loader, as for validation; comes on top
+  double copy_s = 0;     ///< batches were copied to the device's own memory
+  std::uint64_t device_bytes = 0;  ///< of that memory in use at the end, by all; 0: it has none
+  double nvml_busy = -1;     ///< share of the time in which some kernel ran, as nvidia-smi shows
+                             ///< it; < 0: unknown
+  double power_w = 0;        ///< of the GPU, mean; 0: unknown, as below
+  double clock_hz = 0;       ///< of its multiprocessors, mean
+  double temperature_c = 0;  ///< its highest
 
   double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
   /// Share of the time in which the device executed steps.
@@ -65,11 +74,6 @@ inline double variability(double squares, double sum, int count) noexcept {
   return std::max(0.0, (squares - count * mean * mean) / (count - 1)) / (mean * mean);
 }
 
-/// Joules used so far; 0 where they are not metered.
-inline double joules(const RoundOptions& options) {
-  return options.joules && *options.joules ? (*options.joules)() : 0;
-}
-
 /// What may take long was done: a part of the set-up, a batch loaded for the first step, a step.
 inline void count_progress(const RoundOptions& options) noexcept {
   if (options.progress) options.progress->fetch_add(1, std::memory_order_relaxed);
@@ -79,6 +83,46 @@ inline void check_abort(const RoundOptions& options) {
   if (options.abort && options.abort->load(std::memory_order_relaxed)) {
     throw Error(Fault::interrupted, "The run was interrupted.");
   }
+}
+
+/// What the process uses while a round runs.
+class RoundMeter {
+ public:
+  explicit RoundMeter(const RoundOptions& options) : options_(options) {
+    if (options.gpu) options.gpu->mark();
+  }
+
+  /// Sets what `round` has used since the construction.
+  void read(Round& round) const {
+    round.cpu_s = process_cpu_s() - cpu_s_;
+    round.queue_s = std::max(0.0, run_queue_wait_s() - queue_s_);
+    round.energy_j = joules() - joules_;
+    if (options_.gpu) read(options_.gpu->since_mark(), round);
+  }
+
+ private:
+  static void read(const GpuUse& use, Round& round) {
+    round.nvml_busy = use.busy;
+    round.power_w = use.power_w;
+    round.clock_hz = use.clock_hz;
+    round.temperature_c = use.max_temperature_c;
+  }
+
+  /// Joules used so far; 0 where they are not metered.
+  double joules() const { return options_.joules && *options_.joules ? (*options_.joules)() : 0; }
+
+  const RoundOptions& options_;
+  double joules_ = joules();
+  double queue_s_ = run_queue_wait_s();
+  double cpu_s_ = process_cpu_s();
+};
+
+/// Whether the round has lasted as long as it should. `ready` tells how many batches lie ready.
+template <class Ready>
+bool is_over(const Round& round, const RoundOptions& options, Ready&& ready) {
+  if (round.batches >= options.max_batches) return true;
+  if (round.batches < options.min_batches || round.duration_s < options.seconds) return false;
+  return round.duration_s >= options.max_seconds || has_settled(round, ready());
 }
 
 }  // namespace detail
@@ -103,9 +147,7 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
     step(*first);
     detail::count_progress(options);
   }
-  const double joules = detail::joules(options);
-  const double queue_s = run_queue_wait_s();
-  const double cpu_s = process_cpu_s();
+  const detail::RoundMeter meter(options);
   round.ring_at_start = feed.ready();
   const double start_s = clock.now_s();
   double squares = 0;
@@ -123,14 +165,10 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
     ++round.batches;
     now_s = done_s;
     round.duration_s = now_s - start_s;
-    if (round.batches >= options.max_batches) break;
-    if (round.batches < options.min_batches || round.duration_s < options.seconds) continue;
-    if (round.duration_s >= options.max_seconds || detail::has_settled(round, feed.ready())) break;
+    if (detail::is_over(round, options, [&] { return feed.ready(); })) break;
   }
   round.ring_at_end = feed.ready();
-  round.cpu_s = process_cpu_s() - cpu_s;
-  round.queue_s = std::max(0.0, run_queue_wait_s() - queue_s);
-  round.energy_j = detail::joules(options) - joules;
+  meter.read(round);
   round.variability = detail::variability(squares, round.duration_s, round.batches);
   return round;
 }

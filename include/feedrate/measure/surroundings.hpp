@@ -41,8 +41,14 @@ struct GpuState {
   std::vector<std::string> throttled_by;  ///< "power cap", "heat", ...; empty: by nothing
   double clock_hz = 0;                    ///< of the multiprocessors; 0: unknown
   double max_clock_hz = 0;
-  int other_processes = 0;           ///< that hold a context on it
-  std::optional<double> other_busy;  ///< share of its time that they take; empty: unknown
+  int other_processes = 0;                ///< that hold a context on it
+  std::optional<double> other_busy = {};  ///< share of its time that they take; empty: unknown
+  double busy = -1;  ///< share of the last second or less in which a kernel ran; < 0: unknown
+  double power_w = 0;
+  double power_limit_w = 0;
+  double temperature_c = 0;
+  int pcie_generation = 0;  ///< that the link runs now, which idle GPUs lower; 0: unknown
+  int pcie_lanes = 0;
 };
 
 /// All of it. What nobody looked at is empty, and no cause is made of it.

@@ -80,6 +80,17 @@ struct Trial {
   double waiting() const {
     return mean_of([](const Round& round) { return round.wait_s / round.duration_s; });
   }
+  /// What nvidia-smi shows of the GPU meanwhile; empty where that is unknown.
+  std::optional<double> nvml_busy() const {
+    double sum = 0;
+    int told = 0;
+    for (const Round& round : rounds) {
+      if (round.nvml_busy < 0) continue;
+      sum += round.nvml_busy;
+      ++told;
+    }
+    return told > 0 ? std::optional(sum / told) : std::nullopt;
+  }
   double first_batch_s() const {
     return mean_of([](const Round& round) { return round.first_batch_s; });
   }

@@ -12,6 +12,8 @@
 #include "feedrate/data/order.hpp"
 #include "feedrate/load/batch.hpp"
 #include "feedrate/load/source.hpp"
+#include "feedrate/measure/async_device.hpp"
+#include "feedrate/measure/gpu_sampler.hpp"
 #include "feedrate/measure/measurer.hpp"
 
 namespace feedrate {
@@ -23,8 +25,12 @@ using TrainStep = std::function<void(const Batch&)>;
 struct Workload {
   std::string name;
   std::shared_ptr<const Source> source;
+  /// What copies the batches and trains on them; null: the cpu reads them in place, by make_step.
+  std::shared_ptr<AsyncDevice> device = {};
+  /// The field of bytes that Preprocess::host turns into floats; empty: there is none.
+  std::string pixels = {};
   /// Makes a step of the config's precision and threads that takes batches up to its size.
-  std::function<TrainStep(const Config&)> make_step;
+  std::function<TrainStep(const Config&)> make_step = {};
   /// Bytes that such a step takes, without making it; where empty only the slots are counted.
   std::function<std::size_t(const Config&)> step_bytes = {};
   /// The data with one cost taken away; empty, or null, where that can't be had.
@@ -32,6 +38,10 @@ struct Workload {
   double flops_per_sample = 0;  ///< of one step; 0: unknown
   /// Joules that the device has used so far, as EnergyMeter::joules; empty: not metered.
   std::function<double()> joules = {};
+  /// Looks at the GPU that steps again and again; null: nobody does.
+  std::shared_ptr<GpuSampler> gpu = {};
+  /// Looks at it once, and at who else uses it; empty: nobody does.
+  std::function<GpuState()> gpu_state = {};
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
   double stall_s = 30;  ///< a loader that finishes no sample for so long has failed

@@ -77,13 +77,51 @@ inline std::string describe_products(const MachineCard& card, int cores) {
          card.blas_identity.name + kernels + ")";
 }
 
-/// "NVIDIA H200, 140 GiB, PCIe 5 x16, driver 570.1".
+/// "PCIe 5 x16", and what it runs now where that is less: idle GPUs lower the generation.
+inline std::string describe_link(const Gpu& gpu) {
+  if (gpu.pcie_generation <= 0 || gpu.pcie_lanes <= 0) return "";
+  const auto link = [](int generation, int lanes) {
+    return std::to_string(generation) + " x" + std::to_string(lanes);
+  };
+  const std::string best = "PCIe " + link(gpu.pcie_generation, gpu.pcie_lanes);
+  const GpuState& now = gpu.now;
+  const bool known = now.pcie_generation > 0 && now.pcie_lanes > 0;
+  const bool lower = now.pcie_generation < gpu.pcie_generation || now.pcie_lanes < gpu.pcie_lanes;
+  if (!known || !lower) return best;
+  return best + " (now " + link(now.pcie_generation, now.pcie_lanes) + ")";
+}
+
+/// "345 of 1,980 MHz, 76 of 700 W, 31 °C, held down by heat", as far as the driver tells.
+inline std::string describe_state(const GpuState& gpu) {
+  std::string text;
+  const auto add = [&](double value, double most, const char* unit) {
+    if (value <= 0) return;
+    text += (text.empty() ? "" : ", ") + format_number(value);
+    if (most > 0) text += " of " + format_number(most);
+    text += std::string(" ") + unit;
+  };
+  add(1e-6 * gpu.clock_hz, 1e-6 * gpu.max_clock_hz, "MHz");
+  add(gpu.power_w, gpu.power_limit_w, "W");
+  add(gpu.temperature_c, 0, "°C");
+  for (const std::string& reason : gpu.throttled_by) {
+    text += (&reason == &gpu.throttled_by.front() ? ", held down by " : " and ") + reason;
+  }
+  return text;
+}
+
+/// "NVIDIA H200, 140 GiB, compute capability 9.0, PCIe 5 x16, driver 570.1", and how it is now.
 inline std::string describe_gpu(const Gpu& gpu, const std::string& driver) {
   std::string text = gpu.name + ", " + format_bytes(gpu.memory_bytes);
-  if (gpu.pcie_generation > 0 && gpu.pcie_lanes > 0) {
-    text += ", PCIe " + std::to_string(gpu.pcie_generation) + " x" + std::to_string(gpu.pcie_lanes);
-  }
-  return text + ", driver " + driver;
+  const auto add = [&](const std::string& what) {
+    if (!what.empty()) text += ", " + what;
+  };
+  add(gpu.compute_capability.empty() ? "" : "compute capability " + gpu.compute_capability);
+  add(describe_link(gpu));
+  add(gpu.numa_node < 0 ? "" : "NUMA node " + std::to_string(gpu.numa_node));
+  add("driver " + driver);
+  add(describe_state(gpu.now));
+  add(gpu.uuid);
+  return text;
 }
 
 }  // namespace detail

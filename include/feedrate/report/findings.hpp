@@ -15,12 +15,33 @@
 
 namespace feedrate {
 
+/// What is wrong with a GPU that answers. An idle link lowers its generation, but keeps its lanes.
+inline Finding examine_gpu(const Gpu& gpu, const std::string& seen) {
+  const GpuState& now = gpu.now;
+  if (!now.throttled_by.empty()) {
+    return {"gpu", Status::warning, seen,
+            "Something holds its clock down: look at 'nvidia-smi -q -d PERFORMANCE,POWER', and at "
+            "its cooling."};
+  }
+  if (now.pcie_lanes > 0 && now.pcie_lanes < gpu.pcie_lanes) {
+    return {"gpu", Status::warning, seen,
+            "Its link uses fewer lanes than it has, and copies are slower by as much: reseat the "
+            "card, or choose another slot."};
+  }
+  if (now.other_processes > 0) {
+    return {"gpu", Status::note, seen,
+            "Other processes hold memory on it: see nvidia-smi, measure when they are gone."};
+  }
+  return {"gpu", Status::ok, seen, ""};
+}
+
 /// A GPU that is plugged in but silent is a problem; none at all is normal.
 inline Finding examine_gpus(const Gpus& gpus, bool nvidia_on_bus) {
   if (!gpus.list.empty()) {
     const std::string more =
         gpus.list.size() > 1 ? format_count(gpus.list.size()) + " GPUs, the first: " : "";
-    return {"gpu", Status::ok, more + detail::describe_gpu(gpus.list.front(), gpus.driver), ""};
+    const Gpu& first = gpus.list.front();
+    return examine_gpu(first, more + detail::describe_gpu(first, gpus.driver));
   }
   if (nvidia_on_bus) {
     return {"gpu", Status::problem, "an NVIDIA GPU is plugged in, but " + gpus.why_none,

@@ -47,6 +47,8 @@ inline Json workload_json(const WorkloadInfo& workload) {
   Json json = detail::workload_json(workload);
   json["field"] = workload.field;
   json["stored_bytes"] = workload.stored_bytes;
+  json["pixels"] = workload.pixels;
+  json["device_free_bytes"] = workload.device_free_bytes;
   return json;
 }
 
@@ -74,6 +76,9 @@ inline void from_json(const Json& json, WorkloadInfo& workload) {
   workload.cache = json.at("cache") == "cold" ? CacheMode::cold : CacheMode::warm;
   detail::read(json, "cached_samples", workload.cached_samples);
   workload.load = detail::read_load_costs(json.at("load_parts"));
+  workload.pixels = json.value("pixels", false);  // older versions knew no GPU
+  workload.device_free_bytes = json.value("device_free_bytes", std::uint64_t{0});
+  workload.gpu_ceilings = gpu_ceilings_of(json.value("gpu_ceilings", Json(nullptr)));
   detail::read(json, "rate_source", workload.rate_source);
   detail::read(json, "script", workload.script);
 }

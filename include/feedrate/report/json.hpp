@@ -7,6 +7,7 @@
 
 #include "feedrate/report/choice_json.hpp"
 #include "feedrate/report/emulation_json.hpp"
+#include "feedrate/report/gpu_ceilings_json.hpp"
 #include "feedrate/report/machine_json.hpp"
 #include "feedrate/report/model_json.hpp"
 #include "feedrate/report/report.hpp"
@@ -44,6 +45,7 @@ inline Json workload_json(const WorkloadInfo& workload) {
                {"model_flops_per_sample", workload.flops_per_sample},
                {"cache", workload.cache == CacheMode::warm ? "warm" : "cold"},
                {"cached_samples", workload.cached_samples}};
+  json["gpu_ceilings"] = to_json(workload.gpu_ceilings);
   json["script"] = workload.script ? to_json(*workload.script) : Json(nullptr);
   json["load_parts"] = Json::array();
   for (const auto& [name, seconds] : load_parts) {
@@ -57,6 +59,7 @@ inline Json workload_json(const WorkloadInfo& workload) {
 /// What the user did not say is null.
 inline Json constraints_json(const Constraints& constraints) {
   return {{"max_memory_bytes", positive_or_null(constraints.max_memory_bytes)},
+          {"max_device_memory_bytes", positive_or_null(constraints.max_device_memory_bytes)},
           {"max_workers", positive_or_null(constraints.max_workers)},
           {"max_batch", positive_or_null(constraints.max_batch)},
           {"effective_batch", positive_or_null(constraints.effective_batch)}};
@@ -67,7 +70,10 @@ inline Json space_json(const Report& report) {
   Json axes = {{"workers", space.workers},
                {"prefetch", space.prefetch},
                {"pinned", space.pinned},
-               {"step_threads", space.step_threads}};
+               {"step_threads", space.step_threads},
+               {"graph", space.graph}};
+  axes["preprocess"] =
+      json_array(space.preprocess, [](Preprocess place) -> Json { return name_of(place); });
   axes["precision"] = json_array(space.precision, [](Precision p) -> Json { return name_of(p); });
   axes["batch"] = space.batch;
   Json json = {{"axes", axes},

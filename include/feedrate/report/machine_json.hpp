@@ -28,6 +28,11 @@ inline Json or_null(const Rate& rate) {
   return rate.known() ? Json(rate.per_s) : Json(nullptr);
 }
 
+template <class T>
+Json positive_or_null(T value) {
+  return value > 0 ? Json(value) : Json(nullptr);
+}
+
 }  // namespace detail
 
 inline Json to_json(const CpuLimits& cpus) {
@@ -66,6 +71,21 @@ inline Json to_json(const Storage& storage) {
           {"free_bytes", storage.free_bytes}};
 }
 
+/// What the driver said of a GPU.
+inline Json to_json(const GpuState& gpu) {
+  using detail::positive_or_null;
+  return {{"clock_hz", positive_or_null(gpu.clock_hz)},
+          {"max_clock_hz", positive_or_null(gpu.max_clock_hz)},
+          {"power_w", positive_or_null(gpu.power_w)},
+          {"power_limit_w", positive_or_null(gpu.power_limit_w)},
+          {"temperature_c", positive_or_null(gpu.temperature_c)},
+          {"throttled_by", gpu.throttled_by},
+          {"nvml_busy", gpu.busy >= 0 ? Json(gpu.busy) : Json(nullptr)},
+          {"pcie_generation", positive_or_null(gpu.pcie_generation)},
+          {"pcie_lanes", positive_or_null(gpu.pcie_lanes)},
+          {"other_processes", gpu.other_processes}};
+}
+
 inline Json to_json(const Gpu& gpu) {
   return {{"name", gpu.name},
           {"uuid", gpu.uuid},
@@ -74,7 +94,8 @@ inline Json to_json(const Gpu& gpu) {
           {"compute_capability", detail::or_null(gpu.compute_capability)},
           {"pcie_generation", gpu.pcie_generation},
           {"pcie_lanes", gpu.pcie_lanes},
-          {"numa_node", gpu.numa_node >= 0 ? Json(gpu.numa_node) : Json(nullptr)}};
+          {"numa_node", gpu.numa_node >= 0 ? Json(gpu.numa_node) : Json(nullptr)},
+          {"now", to_json(gpu.now)}};
 }
 
 /// The "machine" object of a report, without what was measured.

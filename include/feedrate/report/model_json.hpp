@@ -2,6 +2,8 @@
 // What was measured of the parts, and the model that follows from it, as JSON.
 #pragma once
 
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "feedrate/report/trial_json.hpp"
@@ -27,6 +29,13 @@ inline Json measured_json(const Measured& measured, std::string_view place,
   return points;
 }
 
+/// {"host": 0.4}: the rate with that place of preprocessing over the rate with the usual one.
+inline Json factors_json(const std::map<Preprocess, double>& factors) {
+  Json json = Json::object();
+  for (const auto& [place, factor] : factors) json[std::string(name_of(place))] = factor;
+  return json;
+}
+
 /// The Universal Scalability Law of the loader, and the points that it was fitted to.
 inline Json to_json(const LoadDemand& loader) {
   return {{"lambda_samples_per_s", loader.law.lambda},
@@ -35,6 +44,7 @@ inline Json to_json(const LoadDemand& loader) {
           {"serial_s_per_sample", loader.serial_s},
           {"cpu_s_per_sample", loader.cpu_s},
           {"variability", loader.variability},
+          {"preprocess_factor", factors_json(loader.preprocess_factor)},
           {"measured", measured_json(loader.samples_per_s, "workers", "samples_per_s")}};
 }
 
@@ -42,6 +52,7 @@ inline Json to_json(const LoadDemand& loader) {
 inline Json to_json(const StepDemand& step) {
   return {{"precision", name_of(step.precision)},
           {"step_threads", step.step_threads},
+          {"graph", step.graph},
           {"alpha_s", step.time.alpha_s},
           {"beta_s_per_sample", step.time.beta_s},
           {"cpu_s_per_sample", step.cpu_s},
@@ -56,6 +67,7 @@ inline Json to_json(const Demands& demands) {
   Json json = {{"cores", demands.cores},
                {"copy_pinned_samples_per_s", detail::or_null(demands.copy_pinned)},
                {"copy_pageable_samples_per_s", detail::or_null(demands.copy_pageable)}};
+  json["copy_factor"] = detail::factors_json(demands.copy_factor);
   json["loader"] = demands.loader ? detail::to_json(*demands.loader) : Json(nullptr);
   json["steps"] = Json::array();
   for (const StepDemand& step : demands.steps) json["steps"].push_back(detail::to_json(step));

@@ -2,7 +2,9 @@
 // The table of the screen: how fast it is as it is, and with what each tier changes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -54,14 +56,17 @@ class RateTable {
   }
 
   bool is_wide() const noexcept { return options_.width >= 60; }
-  bool shows_memory() const noexcept { return options_.width >= 80; }
+  bool shows_driver() const { return options_.width >= 80 && knows_driver_; }
+  bool shows_memory() const { return options_.width >= (shows_driver() ? 92u : 80u); }
 
   std::size_t indent() const noexcept { return is_wide() ? screen_indent : 2; }
   std::size_t label_columns() const noexcept { return is_wide() ? 18 : 16; }
 
   void header() {
     text_ += std::string(indent() + label_columns(), ' ') + right_aligned("samples/s", 10);
-    if (is_wide()) text_ += "         fed  busy of best";
+    if (is_wide()) text_ += "         fed  busy";
+    if (shows_driver()) text_ += right_aligned("nvidia-smi", 11);
+    if (is_wide()) text_ += " of best";
     if (shows_memory()) text_ += right_aligned("memory", 10);
     text_ += "\n";
   }
@@ -72,14 +77,25 @@ class RateTable {
     text_ += std::string(indent(), ' ') + left_aligned(label, label_columns()) +
              right_aligned(format_number(rate.estimate), 10);
     if (is_wide()) {
-      text_ += " " + left_aligned(error_of(rate), 6) + share(trial.fed()) + share(trial.busy()) +
-               share(of_best(report_, trial), 8);
+      text_ += " " + left_aligned(error_of(rate), 6) + share(trial.fed()) + share(trial.busy());
+      if (shows_driver()) text_ += share(trial.nvml_busy(), 11);
+      text_ += share(of_best(report_, trial), 8);
     }
     if (shows_memory()) text_ += right_aligned(memory(trial), 10);
     if (speedup && std::isfinite(speedup->high)) {
       text_ += "  " + options_.bold(format_number(speedup->estimate) + "x");
     }
     text_ += "\n";
+  }
+
+  /// True where a driver said how busy the GPU was, in any row that there may be.
+  static bool knows_driver(const Outcome& outcome) {
+    const auto told = [&](std::size_t trial) {
+      return outcome.trials[trial].nvml_busy().has_value();
+    };
+    return told(outcome.reference) ||
+           std::any_of(outcome.tiers.begin(), outcome.tiers.end(),
+                       [&](const TierChoice& choice) { return told(choice.trial); });
   }
 
   static std::string error_of(const Interval& rate) {
@@ -96,6 +112,7 @@ class RateTable {
 
   const Report& report_;
   const ScreenOptions& options_;
+  bool knows_driver_ = knows_driver(report_.outcome);
   std::string text_;
 };
 

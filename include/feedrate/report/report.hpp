@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feedrate/core/config.hpp"
+#include "feedrate/measure/gpu_ceilings.hpp"
 #include "feedrate/measure/machine_card.hpp"
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/measure/surroundings.hpp"
@@ -52,10 +53,13 @@ struct WorkloadInfo {
   std::string path;     ///< of the data; empty for data made in memory
   std::string model;    ///< one phrase
   std::string field;    ///< the field that is the step's input
+  bool pixels = false;  ///< it holds bytes, which become floats on host or device
   std::size_t samples = 0;
   std::size_t sample_bytes = 0;  ///< in a batch
   double stored_bytes = 0;       ///< on storage, on average; 0: they lie in memory
   double flops_per_sample = 0;
+  std::uint64_t device_free_bytes = 0;  ///< of a GPU's memory, before the first trial; 0: unknown
+  std::optional<GpuCeilings> gpu_ceilings;  ///< of the GPU that trains
   CacheMode cache = CacheMode::warm;
   std::size_t cached_samples = 0;      ///< samples that the trials used
   std::optional<LoadCosts> load;       ///< empty where loading has no parts
@@ -82,8 +86,9 @@ struct Report {
 
   ToolInfo tool;
   Machine machine;
-  std::optional<MachineCard> card;  ///< empty where it was not asked for
-  std::string device = "cpu";
+  std::optional<MachineCard> card;         ///< empty where it was not asked for
+  std::string device = "cpu";              ///< as --device takes it
+  bool device_given = false;               ///< on the command line
   std::optional<Accelerator> accelerator;  ///< that was emulated; empty: nothing was
   WorkloadInfo workload;
   Space space;
@@ -107,15 +112,24 @@ inline std::optional<double> of_best(const Report& report, const Trial& trial) {
   return trial.samples_per_s().estimate / best;
 }
 
-/// Model FLOP/s over the machine's own measured product rate; empty where either is unknown.
-inline std::optional<double> mfu(const Report& report, const Trial& trial) {
-  if (!report.card || report.workload.flops_per_sample <= 0 || trial.rounds.empty()) return {};
+/// Floating-point operations per second of products on what trains, as measured; empty: unknown.
+inline std::optional<double> product_flops_per_s(const Report& report, Precision precision) {
+  if (const auto& gpu = report.workload.gpu_ceilings) {
+    const auto found = gpu->product_flops_per_s.find(precision);
+    return found == gpu->product_flops_per_s.end() ? std::nullopt : std::optional(found->second);
+  }
+  if (!report.card) return std::nullopt;
   for (const ProductRate& product : report.card->products) {
-    if (product.precision != trial.config.precision || !product.flops.all.known()) continue;
-    const double flops_per_s = trial.samples_per_s().estimate * report.workload.flops_per_sample;
-    return flops_per_s / product.flops.all.per_s;
+    if (product.precision == precision && product.flops.all.known()) return product.flops.all.per_s;
   }
   return std::nullopt;
+}
+
+/// Model FLOP/s over the measured product rate of what trains; empty where either is unknown.
+inline std::optional<double> mfu(const Report& report, const Trial& trial) {
+  const auto peak = product_flops_per_s(report, trial.config.precision);
+  if (!peak || report.workload.flops_per_sample <= 0 || trial.rounds.empty()) return std::nullopt;
+  return trial.samples_per_s().estimate * report.workload.flops_per_sample / *peak;
 }
 
 /// Samples per joule over all rounds of a trial; empty where energy was not metered.

@@ -5,12 +5,14 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/report/from_json.hpp"
+#include "feedrate/report/machine_from_json.hpp"
 #include "feedrate/report/trial_json.hpp"
 
 namespace feedrate {
@@ -31,7 +33,7 @@ inline Json question_of(const Request& request) {
           {"max_batches", options.max_batches}};
 }
 
-/// {"ask": what, "config": ...}: memory_bytes and epoch_boundary_s.
+/// {"ask": what, "config": ...}: memory_bytes, device_memory_bytes and epoch_boundary_s.
 inline Json question_of(std::string_view what, const Config& config) {
   return {{"ask", what}, {"config", to_json(config)}};
 }
@@ -61,6 +63,7 @@ inline Json failure_of(const std::exception& error) {
                                      "workers or less prefetch."
                                    : error.what()}};
   if (trial) json["stderr_tail"] = trial->stderr_tail();
+  if (dynamic_cast<const DeviceLost*>(&error)) json["device_lost"] = true;
   return {{"failed", json}};
 }
 
@@ -70,12 +73,30 @@ inline Json failure_of(const std::exception& error) {
   throw TrialError(fault, json.at("sentence").get<std::string>(), json.value("stderr_tail", ""));
 }
 
+/// {"gpu_state": ...}; null where there is no GPU.
+inline Json answer_of(const std::optional<GpuState>& gpu) {
+  Json json = gpu ? to_json(*gpu) : Json(nullptr);
+  if (gpu && gpu->other_busy) json["other_busy"] = *gpu->other_busy;
+  return {{"gpu_state", json}};
+}
+
+/// What `answer_of` was made from; throws what was thrown instead.
+inline std::optional<GpuState> gpu_state_of(const Json& answer) {
+  if (answer.contains("failed")) throw_failure(answer.at("failed"));
+  const Json& json = answer.at("gpu_state");
+  if (json.is_null()) return std::nullopt;
+  auto gpu = json.get<GpuState>();
+  if (json.contains("other_busy")) gpu.other_busy = json.at("other_busy").get<double>();
+  return gpu;
+}
+
 /// What `measurer` answers to a question: {"round": ...}, {"seconds": ...}, {"bytes": ...} or
 /// {"copies": ...}. Throws what it throws, Error(data) on a question that is none. A round gets the
 /// pointers of `live`.
 inline Json answer_of(Measurer& measurer, const Json& question, const RoundOptions& live) {
   const auto ask = question.at("ask").get<std::string>();
   if (ask == "copies") return {{"copies", measurer.copies()}};
+  if (ask == "gpu_state") return answer_of(measurer.gpu_state());
   if (ask == "run") {
     auto request = question.get<Request>();
     request.options.abort = live.abort;
@@ -86,6 +107,7 @@ inline Json answer_of(Measurer& measurer, const Json& question, const RoundOptio
   const auto config = question.at("config").get<Config>();
   if (ask == "epoch_boundary_s") return {{"seconds", measurer.epoch_boundary_s(config)}};
   if (ask == "memory_bytes") return {{"bytes", measurer.memory_bytes(config)}};
+  if (ask == "device_memory_bytes") return {{"bytes", measurer.device_memory_bytes(config)}};
   throw Error(Fault::data, "Nobody can answer '" + ask + "' here.");
 }
 

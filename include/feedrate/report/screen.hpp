@@ -48,8 +48,8 @@ class Screen {
   const Trial& reference() const { return outcome().trials[outcome().reference]; }
 
   void title() {
-    std::string line = "autotune · " + report_.workload.name + " · " + report_.device + " · " +
-                       describe_cpus(report_.machine.limits.cpus);
+    std::string line = "autotune · " + report_.workload.name + " · " + device_text(report_) +
+                       " · " + describe_cpus(report_.machine.limits.cpus);
     if (report_.workload.kind == "builtin") line += " · built-in workload, not yours";
     if (outcome().interrupted) line += " · interrupted";
     block("", line);

@@ -8,6 +8,18 @@
 
 namespace feedrate {
 
+namespace detail {
+
+inline Json or_null_below_0(double value) {
+  return value < 0 ? Json(nullptr) : Json(value);
+}
+
+inline Json or_null_at_0(std::uint64_t value) {
+  return value == 0 ? Json(nullptr) : Json(value);
+}
+
+}  // namespace detail
+
 inline Json to_json(const ScriptLoader& loader) {
   return {{"index", loader.index},      {"name", detail::or_null(loader.name)},
           {"class", loader.class_name}, {"file", detail::or_null(loader.file)},
@@ -50,15 +62,19 @@ inline void from_json(const Json& json, Script& script) {
 
 inline Json to_json(const Confirmation& confirmation) {
   if (!confirmation.failure.empty()) return {{"failure", confirmation.failure}};
-  return {{"speedup", to_json(confirmation.speedup)},
-          {"pairs", confirmation.pairs},
-          {"as_is_samples_per_s", confirmation.as_is_samples_per_s},
-          {"recommended_samples_per_s", confirmation.recommended_samples_per_s},
-          {"as_is_first_batch_s", confirmation.as_is_first_batch_s},
-          {"recommended_first_batch_s", confirmation.recommended_first_batch_s},
-          {"outside_share",
-           confirmation.outside_share < 0 ? Json(nullptr) : Json(confirmation.outside_share)},
-          {"failure", nullptr}};
+  return {
+      {"speedup", to_json(confirmation.speedup)},
+      {"pairs", confirmation.pairs},
+      {"as_is_samples_per_s", confirmation.as_is_samples_per_s},
+      {"recommended_samples_per_s", confirmation.recommended_samples_per_s},
+      {"as_is_first_batch_s", confirmation.as_is_first_batch_s},
+      {"recommended_first_batch_s", confirmation.recommended_first_batch_s},
+      {"as_is_nvml_busy", detail::or_null_below_0(confirmation.as_is_gpu.nvml_busy)},
+      {"recommended_nvml_busy", detail::or_null_below_0(confirmation.recommended_gpu.nvml_busy)},
+      {"as_is_device_bytes", detail::or_null_at_0(confirmation.as_is_gpu.memory_bytes)},
+      {"recommended_device_bytes", detail::or_null_at_0(confirmation.recommended_gpu.memory_bytes)},
+      {"outside_share", detail::or_null_below_0(confirmation.outside_share)},
+      {"failure", nullptr}};
 }
 
 }  // namespace feedrate

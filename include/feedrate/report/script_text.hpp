@@ -45,6 +45,12 @@ inline std::string confirmation_text(const Confirmation& confirmation) {
                      "): " + format_number(confirmation.speedup.estimate) + "x, " +
                      format_number(confirmation.as_is_samples_per_s) + " to " +
                      format_number(confirmation.recommended_samples_per_s) + " samples/s.";
+  const double before = confirmation.as_is_gpu.nvml_busy;
+  const double after = confirmation.recommended_gpu.nvml_busy;
+  if (before >= 0 && after >= 0) {
+    text += " By NVML the GPU is busy " + format_percent(before) + " of the time as it is, " +
+            format_percent(after) + " as recommended.";
+  }
   if (confirmation.outside_share >= 0) {
     text += " As it is, it spends " + format_percent(confirmation.outside_share) +
             " of its time outside of that loop, which no loader makes shorter.";

@@ -2,6 +2,7 @@
 // Settings to paste: the recommended config in the words of this library and of PyTorch.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,28 +15,56 @@ inline Setting feedrate_setting(const Config& config) {
   std::string text = "feedrate::Loader loader(dataset, {.batch = " + std::to_string(config.batch) +
                      ", .workers = " + std::to_string(config.workers);
   if (config.workers > 0) text += ", .prefetch = " + std::to_string(config.prefetch);
-  text += "});";
+  text += config.pinned ? "}, feedrate::cuda::make_pinned_slab(BYTES));" : "});";
+  if (config.preprocess == Preprocess::host) {
+    text += " of feedrate::Normalized(dataset, FIELD)";
+  }
+  if (config.graph) text += " and .graph = true of the StepOptions";
   if (config.accumulate > 1) {
     text += " and .accumulate = " + std::to_string(config.accumulate) + " of the OptimizerSpec";
   }
   return {"feedrate", text, "feedrate"};
 }
 
-/// Only what carries over: a Python worker process has another cost than a thread here, so no
-/// num_workers is named.
-inline Setting torch_setting(const Config& config) {
-  std::string text = "DataLoader(dataset, batch_size=" + std::to_string(config.batch) +
-                     (config.pinned ? ", pin_memory=True" : "") + ", num_workers=...)";
-  if (config.accumulate > 1) {
-    text += "; with optimizer.step() after every " + std::to_string(config.accumulate) +
-            " batches, the loss divided by " + std::to_string(config.accumulate);
+/// Whether the configs differ in where pixels become floats: elsewhere there are no such pixels.
+inline bool has_pixels(const Outcome& outcome) {
+  return std::any_of(outcome.trials.begin(), outcome.trials.end(), [](const Trial& trial) {
+    return trial.config.preprocess != Config{}.preprocess;
+  });
+}
+
+/// PyTorch's own words for how the step runs.
+inline std::string torch_step_text(const Config& config) {
+  std::string text;
+  if (config.precision == Precision::tf32) {
+    text += "; with torch.set_float32_matmul_precision(\"high\")";
   }
   if (config.precision == Precision::bf16 || config.precision == Precision::fp16) {
     const bool bf16 = config.precision == Precision::bf16;
     text += "; with torch.autocast(device, dtype=torch." +
             std::string(bf16 ? "bfloat16" : "float16") + "):";
   }
-  return {"pytorch", text, "feedrate; num_workers was not measured"};
+  if (config.graph) text += "; with torch.compile(model, mode=\"reduce-overhead\")";
+  return text;
+}
+
+/// Only what carries over: a Python worker process has another cost than a thread here, so no
+/// num_workers is named.
+inline Setting torch_setting(const Config& config, bool sends_bytes) {
+  std::string text = "DataLoader(dataset, batch_size=" + std::to_string(config.batch) +
+                     (config.pinned ? ", pin_memory=True" : "") + ", num_workers=...)";
+  if (config.accumulate > 1) {
+    text += "; with optimizer.step() after every " + std::to_string(config.accumulate) +
+            " batches, the loss divided by " + std::to_string(config.accumulate);
+  }
+  if (sends_bytes) {
+    text += "; with images as torch.uint8 up to images.to(device, non_blocking=True).float() / 255";
+  }
+  text += torch_step_text(config);
+  const char* unmeasured = config.graph
+                               ? "feedrate; num_workers and torch.compile were not measured"
+                               : "feedrate; num_workers was not measured";
+  return {"pytorch", text, unmeasured};
 }
 
 }  // namespace detail
@@ -44,7 +73,8 @@ inline Setting torch_setting(const Config& config) {
 inline std::vector<Setting> settings_for(const Outcome& outcome) {
   if (outcome.tiers.empty()) return {};
   const Config& config = outcome.recommended().config;
-  return {detail::feedrate_setting(config), detail::torch_setting(config)};
+  const bool sends_bytes = detail::has_pixels(outcome) && config.preprocess == Preprocess::device;
+  return {detail::feedrate_setting(config), detail::torch_setting(config, sends_bytes)};
 }
 
 }  // namespace feedrate

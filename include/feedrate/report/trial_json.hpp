@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
 
 #include "feedrate/report/machine_json.hpp"
 #include "feedrate/report/report.hpp"
@@ -15,7 +16,7 @@ inline Json to_json(const Config& config) {
   Json json;
   for_each_axis([&](const auto& axis) {
     const auto value = config.*axis.field;
-    if constexpr (std::is_same_v<decltype(value), const Precision>) {
+    if constexpr (std::is_enum_v<std::remove_cv_t<decltype(value)>>) {
       json[std::string(axis.name)] = name_of(value);
     } else {
       json[std::string(axis.name)] = value;
@@ -45,7 +46,13 @@ inline Json to_json(const Round& round) {
           {"queue_s", round.queue_s},
           {"energy_j", round.energy_j},
           {"parked_cpu_s", round.parked_cpu_s},
-          {"outside_s", round.outside_s}};
+          {"outside_s", round.outside_s},
+          {"copy_s", round.copy_s},
+          {"device_bytes", round.device_bytes},
+          {"nvml_busy", round.nvml_busy >= 0 ? Json(round.nvml_busy) : Json(nullptr)},
+          {"power_w", detail::positive_or_null(round.power_w)},
+          {"clock_hz", detail::positive_or_null(round.clock_hz)},
+          {"temperature_c", detail::positive_or_null(round.temperature_c)}};
 }
 
 inline Json to_json(const Ceilings& ceilings) {
@@ -64,15 +71,11 @@ inline Json rounds_json(const Trial& trial) {
   return rounds;
 }
 
-template <class T>
-Json positive_or_null(T value) {
-  return value > 0 ? Json(value) : Json(nullptr);
-}
-
 /// What only a trial with rounds has.
 inline void add_measured(Json& json, const Report& report, const Trial& trial) {
   json["samples_per_s"] = to_json(trial.samples_per_s());
   json["busy"] = trial.busy();
+  json["nvml_busy"] = or_null(trial.nvml_busy());
   json["waiting"] = trial.waiting();
   json["fed"] = or_null(trial.fed());
   json["of_best"] = or_null(of_best(report, trial));

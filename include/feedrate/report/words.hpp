@@ -4,9 +4,10 @@
 
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "feedrate/report/format.hpp"
-#include "feedrate/tune/outcome.hpp"
+#include "feedrate/report/report.hpp"
 
 namespace feedrate {
 namespace detail {
@@ -18,6 +19,16 @@ inline std::string open_gain_text(double open_gain) {
 }
 
 }  // namespace detail
+
+/// "cpu", or "NVIDIA H200 (cuda:0)": a GPU by its name.
+inline std::string device_text(const Report& report) {
+  constexpr std::string_view cuda = "cuda:";
+  if (!report.device.starts_with(cuda)) return report.device;
+  const auto index = parse_count(std::string_view(report.device).substr(cuda.size()));
+  const auto& gpus = report.machine.gpus.list;
+  if (!index || *index >= gpus.size()) return report.device;
+  return gpus[*index].name + " (" + report.device + ")";
+}
 
 /// How sure a choice is, as a phrase.
 inline std::string describe(const TierChoice& choice) {

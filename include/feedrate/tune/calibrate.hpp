@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,11 @@ class Calibration {
 
  private:
   /// Steps of one kind differ by their batch alone.
-  using Kind = std::pair<Precision, int>;  ///< precision, step threads
+  using Kind = std::tuple<Precision, int, bool>;  ///< precision, step threads, graph
+
+  static Kind kind_of(const Config& config) noexcept {
+    return {config.precision, config.step_threads, config.graph};
+  }
 
   Demands& demands() { return sweep_.outcome().demands; }
   bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
@@ -43,10 +48,10 @@ class Calibration {
   /// The reference's first: it is the one that everything else is compared with.
   std::vector<Kind> kinds_of_steps() const {
     const Config& reference = sweep_.reference();
-    std::vector<Kind> kinds = {{reference.precision, reference.step_threads}};
+    std::vector<Kind> kinds = {kind_of(reference)};
     for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
       const Config& config = sweep_.trial(t).config;
-      const Kind kind{config.precision, config.step_threads};
+      const Kind kind = kind_of(config);
       const bool known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
       if (sweep_.is_open(t) && !known) kinds.push_back(kind);
     }
@@ -56,11 +61,14 @@ class Calibration {
   /// One kind of step with its smallest batch, with the largest that works and fits the time, and
   /// with one between them: between them lies the knee, where there is one.
   void measure_step(const Kind& kind) {
-    const auto [precision, threads] = kind;
-    Config config{.step_threads = threads, .precision = precision};
+    const auto [precision, threads, graph] = kind;
+    Config config{.step_threads = threads,
+                  .graph = graph,
+                  .preprocess = sweep_.reference().preprocess,
+                  .precision = precision};
     if (out_of_time()) return;
     const std::set<int> batches = open_values(sweep_, &Config::batch);
-    StepDemand step{precision, threads, {}, {}, 0, 0};
+    StepDemand step{precision, threads, graph, {}, {}, 0, 0};
     for (auto batch = batches.begin(); batch != batches.end(); ++batch) {
       if (probe_step(step, config, *batch)) break;
       give_up(config, *batch, *batch);
@@ -94,8 +102,8 @@ class Calibration {
     return std::any_of(others.begin(), others.end(),
                        [&, batch = batch, seconds = seconds](const StepDemand& other) {
                          const auto same = other.seconds.find(batch);
-                         return other.precision == step.precision && same != other.seconds.end() &&
-                                2 * same->second < seconds;
+                         return other.precision == step.precision && other.graph == step.graph &&
+                                same != other.seconds.end() && 2 * same->second < seconds;
                        });
   }
 
@@ -139,7 +147,7 @@ class Calibration {
   void give_up(const Config& step, int from_batch, int to_batch) {
     for (Trial& trial : sweep_.outcome().trials) {
       const Config& config = trial.config;
-      if (config.precision != step.precision || config.step_threads != step.step_threads) continue;
+      if (kind_of(config) != kind_of(step)) continue;
       if (config.batch < from_batch || config.batch > to_batch) continue;
       if (trial.status == TrialStatus::infeasible) continue;
       trial.status = TrialStatus::failed;
@@ -151,14 +159,30 @@ class Calibration {
     if (!sweep_.measurer().copies()) return;
     const std::set<int> batches = open_values(sweep_, &Config::batch);
     if (batches.empty()) return;
-    Config config{.batch = *batches.rbegin()};
+    Config config{.preprocess = sweep_.reference().preprocess, .batch = *batches.rbegin()};
     for (const bool pinned : open_values(sweep_, &Config::pinned)) {
-      if (out_of_time()) return;
       config.pinned = pinned;
-      const auto round = sweep_.probe({Part::copy, config, sweep_.probe_options()}, "calibrate");
-      if (!round) return;
-      (pinned ? demands().copy_pinned : demands().copy_pageable) = round->samples_per_s();
+      const auto rate = probe_copy(config);
+      if (!rate) return;
+      (pinned ? demands().copy_pinned : demands().copy_pageable) = rate;
     }
+    measure_other_bytes(config);
+  }
+
+  /// Where samples are preprocessed decides how many bytes of them travel, from either memory.
+  void measure_other_bytes(Config config) {
+    const double usual = *demands().copy(config);
+    for (const Preprocess place : open_values(sweep_, &Config::preprocess)) {
+      if (place == sweep_.reference().preprocess) continue;
+      config.preprocess = place;
+      if (const auto rate = probe_copy(config)) demands().copy_factor[place] = *rate / usual;
+    }
+  }
+
+  std::optional<double> probe_copy(const Config& config) {
+    if (out_of_time()) return std::nullopt;
+    const auto round = sweep_.probe({Part::copy, config, sweep_.probe_options()}, "calibrate");
+    return round ? std::optional(round->samples_per_s()) : std::nullopt;
   }
 
   Sweep& sweep_;

@@ -50,6 +50,7 @@ class LoaderCalibration {
     }
     if (loader.serial_s <= 0) return;
     measure_batches(loader, near_cores(workers, 1));
+    measure_preprocessing(loader, near_cores(workers, 1));
     loader.law = fit_scalability(loader.samples_per_s);
     demands().loader = std::move(loader);
   }
@@ -91,6 +92,21 @@ class LoaderCalibration {
     }
   }
 
+  /// What preprocessing in the workers costs, or its absence gains, beside the same config.
+  void measure_preprocessing(LoadDemand& loader, int workers) {
+    const Measured& rates = loader.samples_per_s;
+    const auto usual = rates.contains(workers) ? rates.find(workers) : rates.begin();
+    const bool serial = usual == rates.end();
+    const double rate = serial ? 1 / loader.serial_s : usual->second;
+    Config config = roomiest(serial ? 0 : usual->first);
+    for (const Preprocess place : open_values(sweep_, &Config::preprocess)) {
+      if (place == sweep_.reference().preprocess || out_of_time()) continue;
+      config.preprocess = place;
+      const auto round = sweep_.probe({Part::loader, config, sweep_.probe_options()}, "calibrate");
+      if (round) loader.preprocess_factor[place] = round->samples_per_s() / rate;
+    }
+  }
+
   bool probe_loader(LoadDemand& loader, int workers) {
     if (out_of_time()) return false;
     const Config config = roomiest(workers);
@@ -109,7 +125,8 @@ class LoaderCalibration {
   /// with which they hold 32 samples for each worker: fewer would bound the loader by its ring.
   Config roomiest(int workers) const {
     const std::set<int> batches = open_values(sweep_, &Config::batch);
-    Config config{.workers = workers, .batch = *batches.begin()};
+    Config config{
+        .workers = workers, .preprocess = sweep_.reference().preprocess, .batch = *batches.begin()};
     if (workers > 0)
       config.prefetch = std::max(1, *open_values(sweep_, &Config::prefetch).rbegin());
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);

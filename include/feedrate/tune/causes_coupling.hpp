@@ -106,7 +106,7 @@ inline double cpu_alone_s(const Case& of) {
   const Demands& demands = of.evidence.demands;
   if (const auto& bound = of.trial().ceilings->cores) return demands.cores / *bound;
   const StepDemand* step = demands.step(of.config());
-  return demands.loader && step ? demands.loader->cpu_s + step->cpu_s : 0;
+  return demands.loader && step ? demands.loader->cpu_seconds(of.config()) + step->cpu_s : 0;
 }
 
 inline Contention contention_of(const Case& of) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "feedrate/tune/causes_workers.hpp"
@@ -70,111 +69,14 @@ inline std::optional<Claim> faster_step(const Case& of, const std::optional<Alte
   return claim;
 }
 
-/// The batches of the space.
-inline std::set<int> batches_of(const Evidence& evidence) {
-  std::set<int> batches;
-  for (const Trial& trial : evidence.trials) batches.insert(trial.config.batch);
-  return batches;
-}
-
-/// Share of the step that does not depend on the batch.
-inline double fixed_share(const StepDemand& step, int batch) noexcept {
-  return step.time.alpha_s / step.time(batch);
-}
-
-inline std::string step_text(const StepDemand& step, int batch) {
-  return "A step takes " + duration(step.time.alpha_s) + " whatever the batch, and " +
-         duration(step.time.beta_s) + " per sample more: " + percent(fixed_share(step, batch)) +
-         " of a step of " + std::to_string(batch) + " samples is the former.";
-}
-
-/// What a step costs beside its samples rules it even with the largest batch of the space.
-inline bool rules_at_any_batch(const Case& of, const StepDemand& step) {
-  const int largest = *batches_of(of.evidence).rbegin();
-  return step.seconds.size() >= 2 && fixed_share(step, largest) > 0.5;
-}
-
-inline std::optional<Claim> work_too_small(const Case& of) {
-  const StepDemand* step = of.evidence.demands.step(of.config());
-  if (!step || !rules_at_any_batch(of, *step)) return std::nullopt;
-  const int largest = *batches_of(of.evidence).rbegin();
-  auto claim = faster_step(of, {}, of.account.device_s * fixed_share(*step, of.config().batch));
-  if (!claim) return claim;
-  claim->diagnosis.cause = "work_too_small";
-  claim->diagnosis.gain.reset();  // no setting has it
-  claim->diagnosis.evidence = step_text(*step, largest);
-  claim->diagnosis.remedy =
-      "This work does not need this device: use a smaller one, far larger batches, or a step that "
-      "is captured as one graph.";
-  return claim;
-}
-
-/// Launches dominate the step, and a larger batch of the space shares them among more samples.
-inline std::optional<Claim> batch_too_small(const Case& of) {
-  const StepDemand* step = of.evidence.demands.step(of.config());
-  const int batch = of.config().batch;
-  const int largest = *batches_of(of.evidence).rbegin();
-  if (!step || step->seconds.size() < 2 || largest <= batch) return std::nullopt;
-  if (fixed_share(*step, batch) < 0.5 || rules_at_any_batch(of, *step)) return std::nullopt;
-  const double saved_s = 1 / step->rate(batch) - 1 / step->rate(largest);
-  const auto larger = added_by_tier(of.evidence, &Config::batch,
-                                    [&](const Config& config) { return config.batch > batch; });
-  auto claim = faster_step(of, larger, saved_s);
-  if (!claim) return claim;
-  claim->diagnosis.cause = "batch_too_small";
-  claim->diagnosis.evidence = step_text(*step, batch);
-  claim->diagnosis.remedy =
-      larger ? "Use a batch of " + std::to_string(larger->config.batch)
-             : "Use a larger batch, up to " + std::to_string(largest) + " of this space";
-  claim->diagnosis.remedy += "; scale the learning rate with it.";
-  return claim;
-}
-
-/// The fastest smaller batch of those that were measured alone.
-inline std::optional<std::pair<int, double>> best_smaller_batch(const StepDemand& step, int batch) {
-  std::optional<std::pair<int, double>> best;
-  for (const auto& [smaller, seconds] : step.seconds) {
-    const double per_sample_s = seconds / smaller;
-    if (smaller < batch && (!best || per_sample_s < best->second)) best = {smaller, per_sample_s};
-  }
-  return best;
-}
-
-/// A batch beyond the knee: slower per sample than a smaller one, or no faster while it fills the
-/// memory.
-inline std::optional<Claim> batch_too_large(const Case& of) {
-  const StepDemand* step = of.evidence.demands.step(of.config());
-  const int batch = of.config().batch;
-  const auto smaller = step ? best_smaller_batch(*step, batch) : std::nullopt;
-  if (!smaller) return std::nullopt;
-  const double ratio = of.account.device_s / smaller->second;
-  const auto free = of.surroundings().memory_free_bytes;
-  const auto bytes = static_cast<double>(of.trial().memory_bytes);
-  const bool fills = free && bytes > 0.9 * static_cast<double>(*free);
-  auto claim = faster_step(of, {}, of.account.device_s - smaller->second);
-  if (!claim && fills && ratio > 0.98) claim = Claim{Pot::device};
-  if (!claim) return claim;
-  claim->diagnosis.cause = "batch_too_large";
-  claim->diagnosis.evidence = "A sample takes " + duration(of.account.device_s) +
-                              " in a batch of " + std::to_string(batch) + ", and " +
-                              duration(smaller->second) + " in one of " +
-                              std::to_string(smaller->first) + ".";
-  if (fills) {
-    claim->diagnosis.evidence += " The batches take " + formatted("%.0f", bytes / (1 << 20)) +
-                                 " MiB of " +
-                                 formatted("%.0f", static_cast<double>(*free) / (1 << 20)) + ".";
-  }
-  claim->diagnosis.remedy = "Use a smaller batch, such as " + std::to_string(smaller->first) + ".";
-  return claim;
-}
-
 /// A narrower number format makes the step faster.
 inline std::optional<Claim> precision_not_used(const Case& of) {
   const StepDemand* now = of.evidence.demands.step(of.config());
   const StepDemand* best = nullptr;
   for (const StepDemand& step : of.evidence.demands.steps) {
-    if (step.step_threads != of.config().step_threads || step.precision <= of.config().precision)
-      continue;
+    const bool alike =
+        step.step_threads == of.config().step_threads && step.graph == of.config().graph;
+    if (!alike || step.precision <= of.config().precision) continue;
     const bool faster = !best || step.rate(of.config().batch) > best->rate(of.config().batch);
     if (faster) best = &step;
   }

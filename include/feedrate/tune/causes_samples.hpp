@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "feedrate/tune/causes_workers.hpp"
+#include "feedrate/tune/causes_placement.hpp"
 
 namespace feedrate::causes {
 
@@ -85,6 +85,7 @@ inline std::optional<Claim> preprocess_offline(const Case& of) {
 
 /// Copies of floats, and augmentation in the loader, are work for a device of its own.
 inline std::optional<Claim> preprocess_on_device(const Case& of) {
+  if (auto claim = convert_on_device(of)) return claim;
   if (of.account.copy_s == 0 && !of.surroundings().emulated) return std::nullopt;
   const double part_s = of.surroundings().load.value_or(LoadCosts{}).augment_s;
   auto claim = named(of, without_part(of, "unaugmented", part_s), "preprocess_on_device", "augment",

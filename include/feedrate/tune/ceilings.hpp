@@ -78,7 +78,9 @@ inline void measure_best_device(Sweep& sweep, double share) {
   if (!best) return;
   const Config config = best->config;
   const auto round = sweep.probe({Part::device, config, sweep.round_options()}, "ceilings");
-  if (round) sweep.outcome().best_device = {config, round->samples_per_s()};
+  if (!round) return;
+  sweep.outcome().best_device = {config, round->samples_per_s()};
+  sweep.outcome().gpu = sweep.measurer().gpu_state();
 }
 
 /// What is reported of a trial beyond its rate. That one part of it fails is no reason to lose

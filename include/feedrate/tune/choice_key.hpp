@@ -31,13 +31,19 @@ inline std::string field_text(const Field& field) {
 inline int number_of(Precision value) noexcept {
   return static_cast<int>(value);
 }
+inline int number_of(Preprocess value) noexcept {
+  return static_cast<int>(value);
+}
 inline int number_of(int value) noexcept {
   return value;
 }
 
+/// " workers=4 prefetch=2 ...". A newer axis at its default is left out: what older versions have
+/// kept still holds.
 inline std::string config_fields(const Config& config) {
   std::string text;
   for_each_axis([&](const auto& axis) {
+    if (axis.newer && config.*axis.field == Config{}.*axis.field) return;
     text += " " + std::string(axis.name) + "=" + std::to_string(number_of(config.*axis.field));
   });
   return text;
@@ -55,7 +61,8 @@ inline std::string dataset_key(std::size_t samples, const Layout& layout) {
 /// A number that stands for all that is asked of a sweep but its budget and seed.
 inline std::string space_key(const TuneOptions& options) {
   std::string text = detail::config_fields(options.reference);
-  detail::for_each_values(options.space, [&](auto, const auto& values) {
+  detail::for_each_values(options.space, [&](auto field, const auto& values) {
+    if (is_newer(field) && values.size() == 1 && values.front() == Config{}.*field) return;
     text += "|";
     for (const auto value : values) text += std::to_string(detail::number_of(value)) + ",";
   });
@@ -63,6 +70,9 @@ inline std::string space_key(const TuneOptions& options) {
           (options.space.workers_may_grow ? "g" : "") + "|" +
           std::to_string(static_cast<int>(options.objective)) + "|" +
           std::to_string(options.max_memory_bytes) + "|";
+  if (options.max_device_memory_bytes != ~std::uint64_t{0}) {
+    text += std::to_string(options.max_device_memory_bytes) + "|";
+  }
   for (const Tier tier : options.allowed) text += std::to_string(static_cast<int>(tier));
   return detail::hexadecimal(detail::fnv1a(text));
 }

@@ -61,17 +61,30 @@ struct LoadDemand {
   double serial_s = 0;     ///< to load one sample in the caller, without workers
   double cpu_s = 0;        ///< core-seconds to load one sample
   double variability = 0;  ///< squared coefficient of variation of the time per sample
+  /// Rate with another place of preprocessing over the rate with that of all other probes.
+  std::map<Preprocess, double> preprocess_factor = {};
 
-  double rate(int workers, int batch) const {
-    const double factor = bent([](double) { return 1.0; }, batch_factor, batch);
-    return factor * (workers == 0 ? 1 / serial_s : bent(law, samples_per_s, workers));
+  double rate(const Config& config) const {
+    const double factor =
+        bent([](double) { return 1.0; }, batch_factor, config.batch) * factor_of(config.preprocess);
+    return factor * (config.workers == 0 ? 1 / serial_s : bent(law, samples_per_s, config.workers));
+  }
+
+  /// Core-seconds to load one sample of a config: what preprocessing takes longer is computing.
+  double cpu_seconds(const Config& config) const { return cpu_s / factor_of(config.preprocess); }
+
+ private:
+  double factor_of(Preprocess place) const {
+    const auto found = preprocess_factor.find(place);
+    return found == preprocess_factor.end() ? 1 : found->second;
   }
 };
 
-/// What the step costs in one precision and with so many threads.
+/// What the step costs in one precision, with so many threads, recorded as a graph or not.
 struct StepDemand {
   Precision precision = Precision::fp32;
   int step_threads = 1;
+  bool graph = false;
   StepTime time;
   Measured seconds;        ///< by batch
   double cpu_s = 0;        ///< core-seconds per sample
@@ -87,17 +100,23 @@ struct Demands {
   std::vector<StepDemand> steps;
   std::optional<double> copy_pinned;    ///< samples/s
   std::optional<double> copy_pageable;  ///< samples/s
+  /// Rate of copies with another place of preprocessing over that of the two above.
+  std::map<Preprocess, double> copy_factor = {};
 
   const StepDemand* step(const Config& config) const noexcept {
     const auto found = std::find_if(steps.begin(), steps.end(), [&](const StepDemand& step) {
-      return step.precision == config.precision && step.step_threads == config.step_threads;
+      return step.precision == config.precision && step.step_threads == config.step_threads &&
+             step.graph == config.graph;
     });
     return found == steps.end() ? nullptr : &*found;
   }
 
   /// Samples/s that copies allow; empty where nothing is copied.
   std::optional<double> copy(const Config& config) const noexcept {
-    return config.pinned ? copy_pinned : copy_pageable;
+    const std::optional<double> rate = config.pinned ? copy_pinned : copy_pageable;
+    const auto factor = copy_factor.find(config.preprocess);
+    if (!rate || factor == copy_factor.end()) return rate;
+    return *rate * factor->second;
   }
 };
 

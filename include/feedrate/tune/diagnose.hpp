@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/tune/causes_batch.hpp"
 #include "feedrate/tune/causes_coupling.hpp"
 #include "feedrate/tune/causes_device.hpp"
 #include "feedrate/tune/causes_samples.hpp"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "feedrate/measure/surroundings.hpp"
@@ -35,9 +36,10 @@ struct Evidence {
   }
 };
 
-inline Evidence evidence_of(const Outcome& outcome, const Surroundings& surroundings) {
+inline Evidence evidence_of(const Outcome& outcome, Surroundings surroundings) {
+  if (outcome.gpu) surroundings.gpu = outcome.gpu;
   return {outcome.trials,  outcome.reference, outcome.tiers, outcome.probes,
-          outcome.demands, outcome.what_if,   outcome.noise, surroundings};
+          outcome.demands, outcome.what_if,   outcome.noise, std::move(surroundings)};
 }
 
 /// Where the time of a sample goes, all in seconds per sample.

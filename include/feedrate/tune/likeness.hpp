@@ -45,6 +45,9 @@ class Likeness {
     add([](const Candidate& c) { return c.config.step_threads; }, numbers_alike);
     add([](const Candidate& c) { return static_cast<int>(c.config.precision); }, sorts_alike);
     add([](const Candidate& c) { return static_cast<int>(c.config.pinned); }, sorts_alike);
+    add_varied(candidates, [](const Candidate& c) { return static_cast<int>(c.config.graph); });
+    add_varied(candidates,
+               [](const Candidate& c) { return static_cast<int>(c.config.preprocess); });
     add([](const Candidate& c) { return static_cast<int>(c.bottleneck); }, sorts_alike);
     add([](const Candidate& c) { return c.room; }, numbers_alike);
     add([](const Candidate& c) { return c.crowd; }, numbers_alike);
@@ -70,6 +73,15 @@ class Likeness {
   }
 
   static double sorts_alike(int a, int b) noexcept { return a == b ? 1 : 0.7; }
+
+  /// A sort that most spaces don't vary: there it would make all candidates more alike.
+  template <class Value>
+  void add_varied(const std::vector<Candidate>& candidates, Value&& value) {
+    const bool varies = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
+      return value(c) != value(candidates.front());
+    });
+    if (varies) add_axis(candidates, value, sorts_alike);
+  }
 
   template <class Value, class Alike>
   void add_axis(const std::vector<Candidate>& candidates, Value&& value, Alike&& alike) {

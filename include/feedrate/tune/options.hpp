@@ -53,8 +53,9 @@ struct TuneOptions {
   std::size_t measured_whole = 0;  ///< so small a space leaves nothing to predictions
   double round_s = 0;              ///< of a round, at least; 0: a part of the budget
   int max_rounds = 0;  ///< of search and race; 0: the budget decides. Ceilings come on top
-  std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< for slots and step
-  std::map<Precision, double> peak_flops_per_s;        ///< for the objective mfu
+  std::uint64_t max_memory_bytes = ~std::uint64_t{0};         ///< for slots and step
+  std::uint64_t max_device_memory_bytes = ~std::uint64_t{0};  ///< of a device of its own
+  std::map<Precision, double> peak_flops_per_s;               ///< for the objective mfu
   double cores = 1;  ///< that loader and step share on the cpu device
   std::uint64_t seed = 0;
   std::vector<NotApplicable> not_applicable;

@@ -106,6 +106,7 @@ struct Outcome {
   std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run in turn
   int verified_rounds = 0;           ///< how often it was re-run: 5, or less where time was short
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone
+  std::optional<GpuState> gpu;       ///< right behind that, where a GPU steps
   std::vector<std::size_t> pareto;   ///< trials that no other beats in both rate and memory
   std::vector<WhatIf> what_if;
   std::vector<Diagnosis> diagnoses;

@@ -57,7 +57,7 @@ inline double serial_s(double loader_s, double copy_s, double device_s, bool pin
 
 inline Limit serial_limit(const Demands& demands, const Config& config, double device) {
   const auto copy = demands.copy(config);
-  const double loader_s = 1 / demands.loader->rate(0, config.batch);
+  const double loader_s = 1 / demands.loader->rate(config);
   const double copy_s = copy ? 1 / *copy : 0;
   const double seconds = serial_s(loader_s, copy_s, 1 / device, config.pinned);
   if (seconds <= 1 / device) return {device, Bottleneck::device};
@@ -68,7 +68,7 @@ inline Limit serial_limit(const Demands& demands, const Config& config, double d
 /// With workers the lowest ceiling holds, less what too small a buffer costs.
 inline Limit overlapped_limit(const Demands& demands, const Config& config,
                               const StepDemand& step) {
-  const double loader = demands.loader->rate(config.workers, config.batch);
+  const double loader = demands.loader->rate(config);
   const double device = step.rate(config.batch);
   const double slower = std::min(loader, device);
   // What matters is how far a stage strays beside the time of the slower one: a fast stage may vary
@@ -83,7 +83,7 @@ inline Limit overlapped_limit(const Demands& demands, const Config& config,
   Limit limit{device * share, Bottleneck::device};
   limit.lower(loader * share, Bottleneck::loader);
   if (const auto copy = demands.copy(config)) limit.lower(*copy, Bottleneck::copy);
-  const double cpu_s = demands.loader->cpu_s + step.cpu_s;
+  const double cpu_s = demands.loader->cpu_seconds(config) + step.cpu_s;
   if (cpu_s > 0) limit.lower(demands.cores / cpu_s, Bottleneck::cores);
   return limit;
 }
@@ -98,8 +98,8 @@ inline std::optional<Prediction> predict(const Demands& demands, const Config& c
   const detail::Limit limit = config.workers == 0
                                   ? detail::serial_limit(demands, config, device)
                                   : detail::overlapped_limit(demands, config, *step);
-  const double busy_cores = limit.samples_per_s * (demands.loader->cpu_s + step->cpu_s);
-  return Prediction{limit.samples_per_s, device, limit.bottleneck, busy_cores};
+  const double cpu_s = demands.loader->cpu_seconds(config) + step->cpu_s;
+  return Prediction{limit.samples_per_s, device, limit.bottleneck, limit.samples_per_s * cpu_s};
 }
 
 }  // namespace feedrate

@@ -45,6 +45,10 @@ constexpr std::uint64_t largest(Precision) noexcept {
   return precision_names.size() - 1;
 }
 
+constexpr std::uint64_t largest(Preprocess) noexcept {
+  return preprocess_names.size() - 1;
+}
+
 /// The whole number behind "name=" among the words of a line; empty where there is none.
 inline std::optional<std::string_view> word_after(std::string_view line, const std::string& name) {
   for (const std::string_view word : split(line, ' ')) {
@@ -153,6 +157,7 @@ class ChoiceFile {
     };
     Choice choice;
     for_each_axis([&](const auto& axis) {
+      if (axis.newer && !detail::word_after(line, std::string(axis.name))) return;
       auto& value = choice.config.*axis.field;
       using Value = std::remove_reference_t<decltype(value)>;
       value = static_cast<Value>(number(axis.name, detail::largest(value)));

@@ -22,6 +22,8 @@ struct Space {
   std::vector<int> prefetch = {2};
   std::vector<bool> pinned = {false};
   std::vector<int> step_threads = {1};
+  std::vector<bool> graph = {false};
+  std::vector<Preprocess> preprocess = {Preprocess::device};
   std::vector<Precision> precision = {Precision::fp32};
   std::vector<int> batch = {32};
   int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
@@ -51,6 +53,8 @@ void for_each_values(const Space& space, Visit&& visit) {
   visit(&Config::prefetch, space.prefetch);
   visit(&Config::pinned, space.pinned);
   visit(&Config::step_threads, space.step_threads);
+  visit(&Config::graph, space.graph);
+  visit(&Config::preprocess, space.preprocess);
   visit(&Config::precision, space.precision);
   visit(&Config::batch, space.batch);
 }
@@ -110,11 +114,12 @@ inline bool are_neighbours(const Config& a, Config b) noexcept {
 }
 
 /// Order of cost among configs that are equally fast: fewest workers, least memory, smallest
-/// batch, fewest step threads, widest precision.
+/// batch, fewest step threads, widest precision, plain memory, no recorded step, bytes that travel.
 inline bool cheaper(const Config& a, const Config& b) noexcept {
   const auto key = [](const Config& c) {
     return std::tuple(c.workers, static_cast<long>(c.batch) * (c.prefetch + 1), c.batch,
-                      c.step_threads, static_cast<int>(c.precision), c.pinned);
+                      c.step_threads, static_cast<int>(c.precision), c.pinned, c.graph,
+                      c.preprocess);
   };
   return key(a) < key(b);
 }

@@ -4,16 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial_error.hpp"
+#include "feedrate/tune/memory_limit.hpp"
 #include "feedrate/tune/options.hpp"
 #include "feedrate/tune/outcome.hpp"
 
@@ -161,8 +160,6 @@ class Sweep {
   }
 
  private:
-  using MemoryKey = std::tuple<int, int, int, Precision, int, int, bool>;
-
   bool is_allowed(const Config& config) const {
     return within_tier(reference(), config, options_.allowed.back());
   }
@@ -179,24 +176,8 @@ class Sweep {
   }
 
   void check_feasible(Trial& trial) {
-    if (options_.max_memory_bytes == ~std::uint64_t{0}) return;
-    const Config& c = trial.config;
-    const MemoryKey key{c.batch,     c.prefetch,   c.step_threads,
-                        c.precision, c.accumulate, c.workers > 0 ? 1 : 0,
-                        c.pinned};
-    const auto [known, added] = memory_.try_emplace(key, 0);
-    if (added) known->second = measurer_.memory_bytes(c);
-    if (known->second <= options_.max_memory_bytes) return;
-    trial.status = TrialStatus::infeasible;
-    trial.reason = "needs " + mebibytes(known->second) + ", more than the " +
-                   mebibytes(options_.max_memory_bytes) + " allowed";
-  }
-
-  /// "1.2 MiB"
-  static std::string mebibytes(std::uint64_t bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g MiB", static_cast<double>(bytes) / (1 << 20));
-    return text;
+    trial.reason = memory_.why_not(trial.config);
+    if (!trial.reason.empty()) trial.status = TrialStatus::infeasible;
   }
 
   std::optional<Round> attempt(const Request& request, std::string_view phase) {
@@ -241,10 +222,10 @@ class Sweep {
   Measurer& measurer_;
   const TuneOptions& options_;
   double begin_s_;
+  MemoryLimit memory_{measurer_, options_};
   Outcome outcome_;
   std::string failure_, stderr_tail_;
   std::map<std::size_t, double> beliefs_;
-  std::map<MemoryKey, std::uint64_t> memory_;
 };
 
 }  // namespace feedrate

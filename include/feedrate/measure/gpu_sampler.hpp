@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that looks at a GPU ten times a second: clock, power, heat, and what nvidia-smi calls
+// utilization.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "feedrate/measure/gpu_state.hpp"
+#include "feedrate/measure/nvml.hpp"
+#include "feedrate/measure/surroundings.hpp"
+
+namespace feedrate {
+
+/// What was seen of a GPU over some time.
+struct GpuUse {
+  int looks = 0;
+  double busy = -1;     ///< mean share of the time in which a kernel ran; < 0: unknown
+  double clock_hz = 0;  ///< of the multiprocessors, mean; 0: unknown, as below
+  double power_w = 0;   ///< mean
+  double max_power_w = 0;
+  double max_temperature_c = 0;
+  std::vector<std::string> throttled_by;  ///< whatever held the clock down at any look
+};
+
+/// Adds looks up.
+class GpuTally {
+ public:
+  void add(const GpuState& gpu) {
+    ++looks_;
+    busy_.add(gpu.busy, gpu.busy >= 0);
+    clock_hz_.add(gpu.clock_hz, gpu.clock_hz > 0);
+    power_w_.add(gpu.power_w, gpu.power_w > 0);
+    max_power_w_ = std::max(max_power_w_, gpu.power_w);
+    max_temperature_c_ = std::max(max_temperature_c_, gpu.temperature_c);
+    for (const std::string& reason : gpu.throttled_by) {
+      const auto known = std::find(throttled_by_.begin(), throttled_by_.end(), reason);
+      if (known == throttled_by_.end()) throttled_by_.push_back(reason);
+    }
+  }
+
+  GpuUse use() const {
+    return {looks_,       busy_.mean(-1),     clock_hz_.mean(0), power_w_.mean(0),
+            max_power_w_, max_temperature_c_, throttled_by_};
+  }
+
+ private:
+  /// The mean of what was told; a driver may refuse now and then.
+  struct Mean {
+    void add(double value, bool told) {
+      sum += told ? value : 0;
+      count += told ? 1 : 0;
+    }
+    double mean(double unknown) const { return count > 0 ? sum / count : unknown; }
+
+    double sum = 0;
+    int count = 0;
+  };
+
+  int looks_ = 0;
+  Mean busy_, clock_hz_, power_w_;
+  double max_power_w_ = 0, max_temperature_c_ = 0;
+  std::vector<std::string> throttled_by_;
+};
+
+/// Looks at one GPU.
+struct GpuGauges {
+  std::function<GpuState()> look;  ///< for any thread; empty where nothing can be seen
+  std::string why_not;             ///< one phrase then
+};
+
+/// The gauges of the GPU of this UUID, as nvidia-smi writes it. The driver stays open as long as
+/// a copy of `look` is there. With `others`, who else uses the GPU is looked at too.
+inline GpuGauges gpu_gauges(const std::string& uuid, const Nvml& nvml, const NvmlState& state,
+                            bool others = false) {
+  if (!nvml.why_not.empty()) return {{}, nvml.why_not};
+  if (!nvml.device_by_uuid) return {{}, "the NVIDIA driver finds no GPU by its UUID"};
+  if (const int error = nvml.init(); error != 0) {
+    return {{}, std::string("the NVIDIA driver refuses: ") + nvml.error_string(error)};
+  }
+  const std::shared_ptr<void> open(nullptr, [nvml](void*) { nvml.shutdown(); });
+  Nvml::Device device = nullptr;
+  if (const int error = nvml.device_by_uuid(uuid.c_str(), &device); error != 0) {
+    return {{}, "the NVIDIA driver knows no GPU " + uuid + ": " + nvml.error_string(error)};
+  }
+  const auto look = [state, device, open, others] {
+    return others ? read_gpu_state(state, device) : read_gpu_gauges(state, device);
+  };
+  return {look, ""};
+}
+
+inline GpuGauges gpu_gauges(const std::string& uuid, bool others = false) {
+  const Nvml nvml = load_nvml();  // first: it opens what the other looks into
+  return gpu_gauges(uuid, nvml, load_nvml_state(), others);
+}
+
+/// Looks at a GPU again and again in a thread of its own, from construction to destruction. The
+/// driver's utilization is a mean over the last second or less, so that it lags by as much.
+class GpuSampler {
+ public:
+  /// Waits from one look to the next; false: there is no next one.
+  using Pause = std::function<bool(const std::stop_token&)>;
+
+  static Pause every(double seconds) {
+    return [seconds](const std::stop_token& stop) {
+      std::mutex mutex;
+      std::condition_variable_any stopped;
+      std::unique_lock lock(mutex);
+      stopped.wait_for(lock, stop, std::chrono::duration<double>(seconds), [] { return false; });
+      return !stop.stop_requested();
+    };
+  }
+
+  explicit GpuSampler(std::function<GpuState()> look, Pause pause = every(0.1))
+      : look_(std::move(look)),
+        thread_([this, pause = std::move(pause)](const std::stop_token& stop) {
+          while (pause(stop)) add();
+        }) {}
+  GpuSampler(const GpuSampler&) = delete;
+  GpuSampler& operator=(const GpuSampler&) = delete;
+
+  /// Starts what `since_mark` tells anew.
+  void mark() {
+    const std::lock_guard lock(mutex_);
+    marked_ = {};
+  }
+
+  /// What was seen since the mark; looks now where nothing was.
+  GpuUse since_mark() {
+    if (told(marked_).looks == 0) add();
+    return told(marked_);
+  }
+
+  /// What was seen since construction.
+  GpuUse since_start() const { return told(all_); }
+
+ private:
+  void add() {
+    const GpuState gpu = look_();
+    const std::lock_guard lock(mutex_);
+    all_.add(gpu);
+    marked_.add(gpu);
+  }
+
+  GpuUse told(const GpuTally& tally) const {
+    const std::lock_guard lock(mutex_);
+    return tally.use();
+  }
+
+  std::function<GpuState()> look_;
+  mutable std::mutex mutex_;
+  GpuTally all_, marked_;
+  std::jthread thread_;  // the last member: it ends before what it uses
+};
+
+}  // namespace feedrate

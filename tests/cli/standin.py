@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole of `--device cuda` on the stand-in for the CUDA runtime, where no GPU is. Prints TAP.
+
+usage: standin.py AUTOTUNE_BUILT_AGAINST_THE_STAND_IN SCHEMA
+"""
+
+import json
+
+from tap import main, run, test, validate
+
+# cudaError_t
+OUT_OF_MEMORY, ILLEGAL_ADDRESS, LAUNCH_FAILURE = 2, 700, 719
+TABULAR = ["--workload", "tabular", "--sample-cost", "20us", "--no-card", "--workers", "0,1",
+           "--prefetch", "2"]
+
+
+def tune(tmp, *arguments, batch="16,32", **environment):
+    """Tunes on the stand-in; the report."""
+    code, _, err = run(*TABULAR, "--batch", batch, *arguments, cwd=tmp, env=environment)
+    assert code == 0, f"exit {code}: {err}"
+    report = json.loads((tmp / "feedrate-tabular.json").read_text())
+    validate(report)
+    return report
+
+
+def measured(report):
+    return [trial for trial in report["trials"] if trial["status"] == "measured"]
+
+
+@test
+def the_gpu_is_chosen_by_itself_and_swept_over_its_own_axes(tmp):
+    # Bug: a GPU that is there and not used, axes that are planned and never tried, or a copy that
+    # is not measured.
+    report = tune(tmp, "--budget", "6s")
+    assert report["device"] == "cuda:0", report["device"]
+    space = report["space"]["axes"] if "axes" in report["space"] else report["space"]
+    assert space["pinned"] == [False, True] and space["graph"] == [False, True], space
+    assert set(space["precision"]) == {"fp32", "tf32", "fp16", "bf16"}, space
+    assert report["recommendation"]["status"] != "none"
+    trials = measured(report)
+    assert trials and all(one["copy_s"] > 0 for trial in trials for one in trial["rounds"])
+    reference = report["trials"][report["reference"]["trial"]]
+    assert reference["config"]["workers"] == 0 and not reference["config"]["pinned"]
+    assert reference["ceilings"]["copy_samples_per_s"] > 0, reference["ceilings"]
+    ceilings = report["workload"]["gpu_ceilings"]
+    assert set(ceilings["product_flops_per_s"]) == {"fp32", "tf32", "fp16", "bf16"}, ceilings
+
+
+@test
+def each_schedule_of_the_device_gives_a_whole_run(tmp):
+    # Bug: a wait that is missing, and is made up for by a device that works at once.
+    for schedule in ("lazy", "eager", "7"):
+        report = tune(tmp, "--budget", "2s", "--precision", "fp32", "--graph", "on", "--search",
+                      "grid", FEEDRATE_STANDIN_SCHEDULE=schedule)
+        assert len(measured(report)) == len(report["trials"]), [t["reason"] for t in report["trials"]]
+
+
+@test
+def batches_that_do_not_fit_are_left_out_and_the_others_run(tmp):
+    # Bug: memory that runs out ending the run, or a batch that is recommended although it does not
+    # fit.
+    report = tune(tmp, "--budget", "3s", "--precision", "fp32", "--graph", "off", batch="16,4096",
+                  FEEDRATE_STANDIN_MEMORY=str(40 << 20))
+    large = [trial for trial in report["trials"] if trial["config"]["batch"] == 4096]
+    small = [trial for trial in report["trials"] if trial["config"]["batch"] == 16]
+    assert all(trial["status"] in ("infeasible", "failed") for trial in large), large
+    assert any(trial["status"] == "measured" for trial in small), small
+
+
+@test
+def an_allocation_that_fails_costs_its_config_alone(tmp):
+    # Bug: memory that another process took meanwhile ending the run.
+    report = tune(tmp, "--budget", "3s", "--search", "grid", "--precision", "fp32", "--graph", "off",
+                  FEEDRATE_STANDIN_FAIL=f"cudaMalloc@12={OUT_OF_MEMORY}")
+    assert measured(report), [trial["reason"] for trial in report["trials"]]
+
+
+@test
+def ceilings_that_need_more_memory_than_there_is_are_left_out(tmp):
+    # Bug: a GPU that others have nearly filled, and a run that ends before its first trial.
+    report = tune(tmp, "--budget", "2s", "--precision", "fp32", "--graph", "off",
+                  FEEDRATE_STANDIN_MEMORY=str(24 << 20))
+    assert measured(report) and report["workload"]["gpu_ceilings"]["pinned_bytes_per_s"] == 0
+
+
+@test
+def a_device_that_is_lost_costs_its_config_and_the_next_child_goes_on(tmp):
+    # Bug: a broken context in which every further trial fails, or a run that hangs.
+    report = tune(tmp, "--budget", "4s", "--search", "grid", "--precision", "fp32", "--graph", "off",
+                  "--pinned", "on", FEEDRATE_STANDIN_FAIL=f"cudaMemcpyAsync@150={ILLEGAL_ADDRESS}")
+    blocks = {one["block"] for trial in report["trials"] for one in trial["rounds"]}
+    said = " ".join(trial["reason"] or "" for trial in report["trials"])
+    assert len(blocks) > 1 or "lost" in said, (blocks, said)
+    assert measured(report), said
+
+
+@test
+def memory_that_cannot_be_pinned_is_said_and_plain_memory_goes_on(tmp):
+    # Bug: a config that is called pinned and is not.
+    report = tune(tmp, "--budget", "3s", "--search", "grid", "--precision", "fp32", "--graph", "off",
+                  FEEDRATE_STANDIN_FAIL=f"cudaHostRegister@2={OUT_OF_MEMORY}")
+    pinned = [trial for trial in report["trials"] if trial["config"]["pinned"]]
+    assert any("age-locked" in (trial["reason"] or "") for trial in pinned), pinned
+    assert all(trial["status"] == "measured" for trial in report["trials"]
+               if not trial["config"]["pinned"]), report["trials"]
+
+
+@test
+def small_images_are_converted_on_either_side(tmp):
+    # Bug: preprocess host that sends bytes, or a device that is given floats and expects bytes.
+    code, _, err = run("--workload", "small-images", "--no-card", "--budget", "4s", "--workers", "1",
+                       "--prefetch", "2", "--batch", "32", "--precision", "fp32,bf16", "--graph",
+                       "off", "--pinned", "on", "--search", "grid", cwd=tmp)
+    assert code == 0, err
+    report = json.loads((tmp / "feedrate-small-images.json").read_text())
+    validate(report)
+    places = {trial["config"]["preprocess"] for trial in measured(report)}
+    assert places == {"device", "host"}, [trial["reason"] for trial in report["trials"]]
+
+
+main()

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/measure/async_round.hpp"
+
+#include <atomic>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include "fake_device.hpp"
+
+namespace feedrate::async_round_tests {
+namespace {
+
+using Catch::Approx;
+
+TEST_CASE("A round behind the host lasts until the device has ended its work", "[async_round]") {
+  // Bug: a rate of queueing, or a clock that includes the first step. The host queues a step of
+  // 10 samples each 10 ms, the device takes 30 ms for one: the host stops behind 20 of them, at
+  // 0.2 s, and the device ends them at 0.6 s.
+  FakeClock clock;
+  FakeDevice device(&clock);
+  device.step_time_s = 0.03;
+  const auto queue = [&] {
+    clock.advance_s(0.01);
+    device.step();
+    return std::size_t{10};
+  };
+  const Round round = run_async_round(
+      device, queue, [] { return 1; }, {.seconds = 0.195}, clock);
+  CHECK(round.batches == 20);
+  CHECK(round.samples == 200);
+  CHECK(round.duration_s == Approx(0.01 + 20 * 0.03));
+  CHECK(round.step_s == Approx(0.6));
+  CHECK(round.wait_s == Approx(0.01));
+  CHECK(round.device_bytes == 1000);
+}
+
+TEST_CASE("A device that waits for the host is not busy", "[async_round]") {
+  // Bug: the time in which nothing was queued counted as the device's. A batch each 50 ms, of
+  // which the step takes 10 ms.
+  FakeClock clock;
+  FakeDevice device(&clock);
+  device.step_time_s = 0.01;
+  const auto queue = [&] {
+    clock.advance_s(0.05);
+    device.step();
+    return std::size_t{1};
+  };
+  const Round round = run_async_round(
+      device, queue, [] { return 0; }, {.seconds = 0.99}, clock);
+  CHECK(round.batches == 20);
+  CHECK(round.busy() == Approx(0.2 / 1.01));
+  CHECK(round.wait_s == Approx(1.01 - 0.2));
+}
+
+TEST_CASE("An aborted round behind the host ends at the next batch", "[async_round]") {
+  // Bug: Ctrl-C that waits for the end of a long round.
+  FakeDevice device;
+  const std::atomic<bool> abort{true};
+  const auto queue = [] { return std::size_t{1}; };
+  CHECK_THROWS_AS(run_async_round(device, queue, [] { return 1; }, {.abort = &abort}), Error);
+}
+
+}  // namespace
+}  // namespace feedrate::async_round_tests

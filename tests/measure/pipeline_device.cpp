@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "fake_device.hpp"
+#include "feedrate/data/in_memory.hpp"
+#include "feedrate/measure/pipeline.hpp"
+
+namespace feedrate::pipeline_device_tests {
+namespace {
+
+/// 64 pictures of 16 bytes with a label each, on a device that counts.
+struct Setup {
+  std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
+
+  Workload workload() const {
+    Workload workload;
+    workload.name = "bytes";
+    workload.source =
+        make_source(InMemory(64, {{"image", DType::u8, {4, 4, 1}}, {"label", DType::i32, {}}}));
+    workload.pixels = "image";
+    workload.device = device;
+    return workload;
+  }
+};
+
+constexpr RoundOptions three_batches{.seconds = 0, .max_seconds = 0};
+
+std::string text(const std::vector<char>& calls) {
+  return {calls.begin(), calls.end()};
+}
+
+TEST_CASE("A coupled round uploads each batch and steps on it", "[pipeline]") {
+  // Bug: a step on a batch that was not uploaded, or leases that outlive the round.
+  Setup setup;
+  Pipeline pipeline(setup.workload(), 8, CacheMode::warm);
+  CHECK(pipeline.copies());
+  const Round round = pipeline.coupled({.workers = 1, .prefetch = 2, .batch = 8}, three_batches);
+  CHECK(round.samples == 24);
+  CHECK(text(setup.device->calls) == "usfusususf");
+  CHECK(setup.device->leased == 0);
+}
+
+TEST_CASE("The copy and the device are measured alone", "[pipeline]") {
+  // Bug: a copy ceiling that steps, or a device ceiling that copies.
+  Setup setup;
+  Pipeline pipeline(setup.workload(), 8, CacheMode::warm);
+  CHECK(pipeline.run({Part::copy, {.batch = 8}, three_batches}).samples == 24);
+  CHECK(text(setup.device->calls) == "ufuuuf");
+  setup.device->calls.clear();
+  CHECK(pipeline.run({Part::device, {.batch = 8}, three_batches}).samples == 24);
+  CHECK(text(setup.device->calls) == "ufsfsssf");
+}
+
+TEST_CASE("Pinned memory is set up once for all batches, and its failure is told", "[pipeline]") {
+  // Bug: memory that is pinned anew for each config, or a config called pinned that isn't.
+  Setup setup;
+  Pipeline pipeline(setup.workload(), 16, CacheMode::warm);
+  const Config pinned{.workers = 1, .prefetch = 2, .pinned = true, .batch = 4};
+  for (const int batch : {4, 16, 8}) {
+    Config config = pinned;
+    config.batch = batch;
+    pipeline.coupled(config, three_batches);
+  }
+  CHECK(setup.device->slabs.size() == 1);
+  Setup unlucky;
+  unlucky.device->can_pin = false;
+  Pipeline refused(unlucky.workload(), 16, CacheMode::warm);
+  CHECK_THROWS_WITH(refused.coupled(pinned, three_batches),
+                    "Page-locked memory is not to be had: too much is locked.");
+  CHECK(refused.skips().empty());
+  Config plain = pinned;
+  plain.pinned = false;
+  CHECK(refused.coupled(plain, three_batches).batches == 3);
+}
+
+TEST_CASE("Pixels that the workers turn into floats take four times the room", "[pipeline]") {
+  // Bug: preprocess host that still sends bytes, or slots that are sized for them.
+  Setup setup;
+  Pipeline pipeline(setup.workload(), 8, CacheMode::warm);
+  Config config{.workers = 1, .prefetch = 1, .batch = 8};
+  pipeline.coupled(config, three_batches);
+  config.preprocess = Preprocess::host;
+  pipeline.coupled(config, three_batches);
+  const std::size_t labels = 256;  // 8 labels, aligned
+  CHECK(setup.device->slot_bytes.front() == 256 + labels);
+  CHECK(setup.device->slot_bytes.back() == 512 + labels);
+  CHECK(pipeline.memory_bytes(config) == 4 * (512 + labels));
+}
+
+TEST_CASE("A batch too large for the device fails alone", "[pipeline]") {
+  // Bug: a config without memory that makes the next one fail.
+  Setup setup;
+  setup.device->most_batch = 8;
+  Pipeline pipeline(setup.workload(), 32, CacheMode::warm);
+  CHECK_THROWS_AS(pipeline.coupled({.batch = 32}, three_batches), Error);
+  CHECK(pipeline.coupled({.batch = 8}, three_batches).batches == 3);
+}
+
+TEST_CASE("An epoch boundary is measured behind the device", "[pipeline]") {
+  // Bug: an interval between two calls that only queue.
+  Setup setup;
+  Pipeline pipeline(setup.workload(), 8, CacheMode::warm);
+  CHECK(pipeline.epoch_boundary_s({.workers = 1, .prefetch = 2, .batch = 8}) >= 0);
+  CHECK(text(setup.device->calls).substr(0, 6) == "usfusf");
+}
+
+}  // namespace
+}  // namespace feedrate::pipeline_device_tests

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of what the report and the screen say of a user's script.
+#include "feedrate/report/script.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "feedrate/report/script_json.hpp"
+#include "feedrate/report/script_text.hpp"
+
+namespace feedrate::script_tests {
+using Catch::Matchers::ContainsSubstring;
+
+TEST_CASE("the GPU of a confirmation is told where it was seen, and null where it was not") {
+  // Bug: 0 % busy, or 0 bytes, on a machine without a GPU.
+  Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 1};
+  const Json without = to_json(confirmation);
+  for (const char* const key : {"as_is_nvml_busy", "recommended_nvml_busy", "as_is_device_bytes",
+                                "recommended_device_bytes", "outside_share"}) {
+    INFO(key);
+    CHECK(without.at(key).is_null());
+  }
+  CHECK_THAT(detail::confirmation_text(confirmation), !ContainsSubstring("GPU"));
+  confirmation.as_is_gpu = {.nvml_busy = 0, .memory_bytes = 1 << 20};
+  confirmation.recommended_gpu = {.nvml_busy = 0.75, .memory_bytes = 2 << 20};
+  const Json with = to_json(confirmation);
+  CHECK(with.at("as_is_nvml_busy") == 0.0);
+  CHECK(with.at("recommended_nvml_busy") == 0.75);
+  CHECK(with.at("as_is_device_bytes") == 1 << 20);
+  CHECK(with.at("recommended_device_bytes") == 2 << 20);
+  CHECK_THAT(detail::confirmation_text(confirmation),
+             ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended."));
+}
+
+}  // namespace feedrate::script_tests

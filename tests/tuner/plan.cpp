@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../tuner/plan.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+namespace feedrate::plan_tests {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+Limits limits_of(int cpus) {
+  Limits limits;
+  limits.cpus.visible = limits.cpus.affinity = limits.cpus.usable = cpus;
+  return limits;
+}
+
+TrainingDevice gpu_of(const char* capability) {
+  ChosenGpu gpu;
+  gpu.facts.name = "NVIDIA Thing";
+  gpu.facts.compute_capability = capability;
+  return {std::nullopt, gpu};
+}
+
+/// Pictures of bytes, and a GPU with 40 GiB free on which a sample takes 1 MiB in fp32, and half of
+/// that in 16 bits, beside 1 GiB.
+PlannedWorkload pictures(std::size_t samples = 100'000) {
+  PlannedWorkload workload{.batches = {16, 32, 64}, .samples = samples, .pixels = true};
+  workload.device_free_bytes = 40 * gib;
+  workload.device_bytes = [](const Config& config) {
+    const bool half = config.precision >= Precision::fp16;
+    return gib + static_cast<std::uint64_t>(config.batch) * (half ? gib / 2048 : gib / 1024);
+  };
+  return workload;
+}
+
+TuneOptions plan_on(const TrainingDevice& device, const SweepOptions& options = {},
+                    const PlannedWorkload& workload = pictures(), int cpus = 16) {
+  return plan_sweep(options, limits_of(cpus), device, workload);
+}
+
+void check_refused(const TrainingDevice& device, const SweepOptions& options,
+                   const std::string& part, const PlannedWorkload& workload = pictures()) {
+  CHECK_THROWS_MATCHES(plan_on(device, options, workload), Error,
+                       MessageMatches(ContainsSubstring(part)));
+}
+
+/// "precision tf32: WHY" for each value that was left out of an axis.
+std::string left_out(const TuneOptions& plan, const std::string& axis) {
+  std::string text;
+  for (const NotApplicable& value : plan.not_applicable) {
+    if (value.axis == axis) text += value.value + ": " + value.why + "; ";
+  }
+  return text;
+}
+
+TEST_CASE("On a GPU every axis of it is swept, against what frameworks do", "[plan]") {
+  // Bug: a GPU swept as if it were a cpu; gains over a reference that nobody has.
+  SweepOptions options;
+  const TuneOptions plan = plan_on(gpu_of("9.0"), options);
+  const Space& space = plan.space;
+  CHECK(space.prefetch == std::vector{2, 4});
+  CHECK(space.pinned == std::vector{false, true});
+  CHECK(space.graph == std::vector{false, true});
+  CHECK(space.preprocess == std::vector{Preprocess::device, Preprocess::host});
+  CHECK(space.precision ==
+        std::vector{Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16});
+  CHECK(space.step_threads == std::vector{1});
+  CHECK(space.workers.front() == 0);
+  CHECK(space.workers.back() == 16);
+  CHECK(plan.reference == Config{.preprocess = Preprocess::host});
+  CHECK(plan.reference.batch == 32);
+}
+
+TEST_CASE("Samples that are no bytes have one place of preprocessing", "[plan]") {
+  // Bug: an axis without a difference, and a reference of a config that can't be had.
+  PlannedWorkload floats = pictures();
+  floats.pixels = false;
+  const TuneOptions plan = plan_on(gpu_of("9.0"), {}, floats);
+  CHECK(plan.space.preprocess == std::vector{Preprocess::device});
+  CHECK(plan.reference == Config{});
+  SweepOptions host;
+  host.preprocess = "host";
+  check_refused(gpu_of("9.0"), host, "No value of --preprocess can be used: these samples are no",
+                floats);
+  host.preprocess = "host,device";
+  CHECK_THAT(left_out(plan_on(gpu_of("9.0"), host, floats), "preprocess"),
+             ContainsSubstring("host: these samples are no bytes"));
+}
+
+TEST_CASE("Number formats that a GPU lacks are left out with the reason", "[plan]") {
+  // Bug: bf16 emulated at a tenth of the speed on an older card, and taken for its worth.
+  const TuneOptions turing = plan_on(gpu_of("7.5"));
+  CHECK(turing.space.precision == std::vector{Precision::fp32, Precision::fp16});
+  CHECK(left_out(turing, "precision") ==
+        "tf32: the NVIDIA Thing has compute capability 7.5, below 8.0; "
+        "bf16: the NVIDIA Thing has compute capability 7.5, below 8.0; ");
+  CHECK(plan_on(gpu_of("6.1")).space.precision == std::vector{Precision::fp32});
+  CHECK(plan_on(gpu_of("")).space.precision.size() == 4);
+  SweepOptions bf16;
+  bf16.precision = "bf16";
+  check_refused(gpu_of("7.5"), bf16, "No value of --precision can be used: the NVIDIA Thing has");
+}
+
+TEST_CASE("Batches double up to what fits into the device's memory", "[plan]") {
+  // Bug: a batch of 32 on a card for thousands, or trials that can only run out of memory. 90 % of
+  // 40 GiB hold 35 GiB of samples: 71,680 in 16 bits, of which 65,536 is the largest power of two.
+  const TuneOptions plan = plan_on(gpu_of("9.0"));
+  const std::vector<int>& batches = plan.space.batch;
+  CHECK(plan.max_device_memory_bytes == 36 * gib);
+  CHECK(batches.size() == 7);
+  CHECK(batches.front() == 16);
+  CHECK(batches.back() == 65536);
+  CHECK(std::find(batches.begin(), batches.end(), 32) != batches.end());
+  CHECK(std::is_sorted(batches.begin(), batches.end()));
+  SweepOptions small;
+  small.max_device_memory = "2GiB";
+  CHECK(plan_on(gpu_of("9.0"), small).space.batch.back() == 2048);
+  CHECK(plan_on(gpu_of("9.0"), small).max_device_memory_bytes == 2 * gib);
+  CHECK(plan_on(gpu_of("9.0"), {}, pictures(700)).space.batch.back() == 512);
+  PlannedWorkload unknown = pictures();
+  unknown.device_bytes = nullptr;
+  CHECK(plan_on(gpu_of("9.0"), {}, unknown).space.batch == unknown.batches);
+  SweepOptions given;
+  given.batch = "48,200000";
+  CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{48});
+  given.batch.clear();
+  given.allow = "safe";
+  CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{32});
+}
+
+TEST_CASE("The default space of a GPU stays small enough to be searched", "[plan]") {
+  // Bug: ten thousand configs, of which a minute shows nothing; or workers left out in silence.
+  for (const int cpus : {1, 2, 16, 64, 192, 384}) {
+    for (const bool pixels : {false, true}) {
+      PlannedWorkload workload = pictures();
+      workload.pixels = pixels;
+      const TuneOptions plan = plan_on(gpu_of("9.0"), {}, workload, cpus);
+      INFO(cpus << " CPUs");
+      CHECK(configs_of(plan.space).size() <= 2000);
+      CHECK(plan.space.workers.front() == 0);
+      CHECK(plan.space.workers[1] == 1);
+      CHECK(plan.space.workers.back() == cpus);
+    }
+  }
+  const TuneOptions plan = plan_on(gpu_of("9.0"));
+  CHECK(plan.space.workers == std::vector{0, 1, 4, 16});
+  CHECK_THAT(left_out(plan, "workers"), ContainsSubstring("2: the space would have more than"));
+  SweepOptions given;
+  given.workers = "0,1,2,3,4,5,6,7,8,9,10";
+  CHECK(plan_on(gpu_of("9.0"), given).space.workers.size() == 11);
+}
+
+TEST_CASE("The cpu and emulated accelerators have no axes of GPUs", "[plan]") {
+  // Bug: a graph on a cpu that changes nothing and is recommended.
+  const TrainingDevice cpu;
+  const TrainingDevice emulated{Accelerator{"1ms@32", 1e-3, 32, 0.9, 0, ""}, std::nullopt};
+  for (const TrainingDevice& device : {cpu, emulated}) {
+    const TuneOptions plan = plan_on(device);
+    CHECK(plan.space.graph == std::vector{false});
+    CHECK(plan.space.preprocess == std::vector{Preprocess::device});
+    CHECK(plan.reference.preprocess == Preprocess::device);
+    CHECK(plan.not_applicable.empty());
+    SweepOptions options;
+    options.graph = "on";
+    check_refused(device, options, "No value of --graph can be used: ");
+    options.graph = "on,off";
+    options.preprocess = "device,host";
+    CHECK_FALSE(left_out(plan_on(device, options), "graph").empty());
+    CHECK_FALSE(left_out(plan_on(device, options), "preprocess").empty());
+    options = {};
+    options.max_device_memory = "1GiB";
+    check_refused(device, options, "--max-device-memory is about a GPU's memory");
+  }
+  SweepOptions options;
+  options.graph = "maybe";
+  check_refused(cpu, options, "--graph 'maybe' makes no sense: it takes one or more of off, on");
+  options.graph.clear();
+  options.preprocess = "disk";
+  check_refused(cpu, options, "--preprocess 'disk' makes no sense");
+}
+
+TEST_CASE("What was fixed on the command line holds on a GPU too", "[plan]") {
+  // Bug: an axis that was given and is filled by its default all the same.
+  SweepOptions options;
+  options.workers = "3";
+  options.prefetch = "7";
+  options.pinned = "on";
+  options.graph = "on";
+  options.preprocess = "device";
+  options.precision = "bf16";
+  options.batch = "128";
+  const TuneOptions plan = plan_on(gpu_of("9.0"), options);
+  CHECK(configs_of(plan.space) == std::vector{Config{.workers = 3,
+                                                     .prefetch = 7,
+                                                     .pinned = true,
+                                                     .graph = true,
+                                                     .precision = Precision::bf16,
+                                                     .batch = 128}});
+  CHECK(plan.reference.precision == Precision::bf16);
+  CHECK(plan.reference.batch == 128);
+  options = {};
+  options.step_threads = "2";
+  check_refused(gpu_of("9.0"), options, "No value of --step-threads can be used: the step runs on");
+}
+
+TEST_CASE("For mfu each precision needs a rate that was measured on the device", "[plan]") {
+  // Bug: the products of the cpu as the peak of a GPU, or precisions compared by no peak at all.
+  SweepOptions options;
+  options.objective = "mfu";
+  options.no_card = true;
+  TuneOptions plan = plan_on(gpu_of("9.0"), options);
+  add_peaks(plan, {{Precision::fp32, 5e13}, {Precision::bf16, 8e14}});
+  CHECK(plan.space.precision == std::vector{Precision::fp32, Precision::bf16});
+  CHECK(plan.peak_flops_per_s.at(Precision::bf16) == 8e14);
+  CHECK_THAT(left_out(plan, "precision"), ContainsSubstring("tf32: no product rate was measured"));
+  TuneOptions other = plan_on(gpu_of("9.0"), options);
+  CHECK_THROWS_MATCHES(add_peaks(other, {{Precision::bf16, 8e14}}), Error,
+                       MessageMatches(ContainsSubstring("no product rate of fp32")));
+  check_refused({}, options, "compares with the machine card");
+}
+
+TEST_CASE("Checks before any time is spent know no workload", "[plan]") {
+  // Bug: a value refused early that the workload would have allowed, or nonsense found too late.
+  SweepOptions options;
+  options.preprocess = "host";
+  check_early(options, limits_of(4), gpu_of("9.0"));
+  options.graph = "perhaps";
+  CHECK_THROWS_AS(check_early(options, limits_of(4), gpu_of("9.0")), Error);
+}
+
+}  // namespace
+}  // namespace feedrate::plan_tests

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// The devices of this machine; tests put others in their place.
+#include <cstdlib>
+
+#include "cuda_device.hpp"
+#include "device.hpp"
+
+namespace feedrate {
+
+DevicesHere read_devices_here() {
+  DevicesHere here;
+  here.has_cuda = built_with_cuda();
+  if (here.has_cuda) here.gpus = read_gpus();
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) here.visible = visible;
+  return here;
+}
+
+}  // namespace feedrate
