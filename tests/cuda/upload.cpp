@@ -75,6 +75,7 @@ TEST_CASE("Room on the device grows with the batches and is taken once", "[uploa
   for (const int batch : {4, 50, 8}) {
     LoaderOptions options = feeding(0, 1);
     options.batch = batch;
+    options.epochs = 0;
     uploader.settle();
     compute.synchronize();
     loader.reconfigure(options);
