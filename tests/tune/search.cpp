@@ -111,19 +111,6 @@ TEST_CASE("Workers that can't load cost their configs, which are told why", "[se
   CHECK(with_workers <= 4);
 }
 
-TEST_CASE("A small space is measured whole where that is asked for", "[search]") {
-  // Bug: configs of a space of eight were left to a prediction that nobody checked.
-  FormulaMachine machine = four_cores();
-  TuneOptions options = wide();
-  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2, 4}, .batch = {32}};
-  options.measured_whole = 8;
-  for (const Trial& trial : tune(machine, options).trials) CHECK(!trial.rounds.empty());
-  options.measured_whole = 6;
-  const Outcome outcome = tune(machine, options);
-  CHECK(std::any_of(outcome.trials.begin(), outcome.trials.end(),
-                    [](const Trial& trial) { return trial.rounds.empty(); }));
-}
-
 TEST_CASE("What is wider than the headline is shown, and not recommended", "[search]") {
   // Bug: a speed-only what-if, as of another precision, became the recommendation.
   FormulaMachine machine = four_cores();

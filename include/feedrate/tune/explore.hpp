@@ -126,8 +126,7 @@ class Exploration {
     learnt_ = true;
   }
 
-  /// Measures the neighbours of each tier's leader that may well be better, until none is left; of
-  /// a small space all that is left.
+  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
   void polish(double share) {
     for (const Tier tier : sweep_.options().allowed) {
       while (const auto next = learnt_ ? best_neighbour(tier) : std::nullopt) {
@@ -141,13 +140,11 @@ class Exploration {
     const auto leader = leader_of(tier);
     std::optional<std::size_t> best;
     if (!leader) return best;
-    const bool all = surrogate_.size() <= sweep_.options().measured_whole;
     for (std::size_t i = 0; i < surrogate_.size(); ++i) {
       if (!open_[i] || tried_[i] || !sweep_.within(trials_[i], tier)) continue;
-      if (!all && !are_neighbours(surrogate_.config(i), surrogate_.config(*leader))) continue;
+      if (!are_neighbours(surrogate_.config(i), surrogate_.config(*leader))) continue;
       const double hope = value(i) + 3 * std::max(surrogate_.deviation(i), doubt);
-      const bool worth_it = all || hope > value(*leader) + finest_difference;
-      if (worth_it && (!best || value(i) > value(*best))) best = i;
+      if (hope > value(*leader) + finest_difference && (!best || value(i) > value(*best))) best = i;
     }
     return best;
   }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -50,8 +49,7 @@ struct TuneOptions {
   Objective objective = Objective::utilization;
   Search search = Search::model;
   double budget_s = 60;
-  std::size_t measured_whole = 0;  ///< so small a space leaves nothing to predictions
-  double round_s = 0;              ///< of a round, at least; 0: a part of the budget
+  double round_s = 0;  ///< of a round, at least; 0: a part of the budget
   int max_rounds = 0;  ///< of search and race; 0: the budget decides. Ceilings come on top
   std::uint64_t max_memory_bytes = ~std::uint64_t{0};         ///< for slots and step
   std::uint64_t max_device_memory_bytes = ~std::uint64_t{0};  ///< of a device of its own
