@@ -103,10 +103,11 @@ class Race {
            ahead > error * student_quantile(freedom(), options.alpha_per_look());
   }
 
-  /// Whether `a` is ahead of `b` by two standard errors: likely, but not shown.
+  /// Whether `a` is ahead of `b` by two pooled standard errors, or beyond the interval of their own
+  /// pairs, which one wild round of a third runner does not widen: likely, but not shown.
   bool is_likely_faster(std::size_t a, std::size_t b) const {
     const auto [ahead, error] = difference(a, b);
-    return ahead > 2 * error;
+    return ahead > 2 * error || compare(a, b).log_ratio.low > 0;
   }
 
   /// Standard deviation of one round within its pass; infinite before the second pass.
