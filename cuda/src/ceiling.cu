@@ -37,7 +37,7 @@ double measure(Operands operands, cudaStream_t stream, double seconds) {
   Blas blas(stream, workspace.data());
   const Product product{extent, extent, extent, operands, false,
                         false,  false,  extent, extent,   extent};
-  const ProductMemory memory{a, a + elements, a + 2 * elements, nullptr, 0};
+  const ProductMemory memory{.a = a, .b = a + elements, .c = a + 2 * elements};
   blas.tune(true);
   blas.run(product, memory);
   Event start(Event::Kind::timed), end(Event::Kind::timed);

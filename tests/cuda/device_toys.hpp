@@ -69,4 +69,22 @@ struct StreamStep {
   std::vector<float> parameters() { return saved(*step); }
 };
 
+inline constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16,
+                                           Precision::bf16};
+
+/// The parameters after some batches of changing sizes, without a wait between them.
+inline std::vector<float> after_some(Precision precision, const OptimizerSpec& optimizer,
+                                     const cuda::StepOptions& options) {
+  StreamStep gpu(toy_cnn(), optimizer, precision, 6, options);
+  std::vector<DeviceBatch> batches;
+  for (std::size_t i = 0; i < 4; ++i) {
+    ToyBatch batch(toy_cnn(), i == 3 ? 4 : 6, i);
+    batches.emplace_back(batch, gpu.stream.handle());
+  }
+  for (int epoch = 0; epoch < 5; ++epoch) {
+    for (const DeviceBatch& batch : batches) gpu.run(batch);
+  }
+  return gpu.parameters();
+}
+
 }  // namespace feedrate::test

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../load/datasets.hpp"
+#include "feedrate/cuda/blas.hpp"
 #include "feedrate/cuda/feed.hpp"
 #include "feedrate/cuda/pinned.hpp"
 #include "standin.hpp"
@@ -25,6 +26,14 @@ struct FreshDevice {
   FreshDevice& operator=(const FreshDevice&) = delete;
   ~FreshDevice() { CHECK(standin::complaints().empty()); }
 };
+
+/// A device that nothing was done with, with room for steps on models of the zoo.
+inline void start_device_for_steps(standin::Schedule schedule = standin::lazy) {
+  standin::reset();
+  standin::set_schedule(schedule);
+  standin::set_memory_limit(std::size_t{4} << 30);
+  standin::refuses_epilogues = false;
+}
 
 /// Lazy, eager, and some in between.
 inline std::vector<standin::Schedule> schedules() {

@@ -15,44 +15,15 @@
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/train/cpu_step.hpp"
 #include "feedrate/train/zoo.hpp"
+#include "harness.hpp"
 #include "standin.hpp"
 
 namespace feedrate::step_tests {
 using namespace feedrate::test;
 using Catch::Matchers::ContainsSubstring;
+using feedrate::testing::start_device_for_steps;
 
 namespace {
-
-/// Each test begins with a device of its own, in one of the legal orders of work.
-void fresh_device(const standin::Schedule& schedule = standin::lazy) {
-  standin::reset();
-  standin::set_schedule(schedule);
-  standin::set_memory_limit(std::size_t{4} << 30);
-  standin::refuses_epilogues = false;
-}
-
-ModelSpec with_layers(const Shape& input, std::vector<LayerSpec> layers) {
-  return {"toy", input, std::move(layers)};
-}
-
-/// Each way through a block: chunks, padding, overlapping and cut windows, no product at first.
-std::vector<ModelSpec> models_of_each_kind() {
-  return {
-      with_layers({7}, {Linear{3}}),
-      with_layers({7}, {Relu{}, Linear{5}, Relu{}, Linear{3}}),
-      with_layers({5, 6, 2}, {Conv2d{.out = 3, .kernel = 1}, Relu{}, Flatten{}, Linear{2}}),
-      with_layers({5, 6, 8},
-                  {Conv2d{.out = 16, .padding = 1}, Relu{},
-                   Conv2d{.out = 4, .kernel = 3, .stride = 2, .padding = 2}, Flatten{}, Linear{2}}),
-      with_layers({7, 6, 2}, {Conv2d{.out = 3}, MaxPool{}, Relu{}, Flatten{}, Linear{2}}),
-      with_layers({7, 7, 2}, {Conv2d{.out = 3}, MaxPool{3, 1}, Flatten{}, Linear{2}}),
-      with_layers({8, 8, 2},
-                  {Conv2d{.out = 3, .padding = 1}, MaxPool{}, MaxPool{}, Flatten{}, Linear{2}}),
-      with_layers({6, 6, 2},
-                  {MaxPool{}, Relu{}, Conv2d{.out = 3, .kernel = 2}, Relu{}, Flatten{}, Linear{2}}),
-      toy_cnn(),
-  };
-}
 
 /// What one step at a rate of 1 takes off the parameters: the gradient.
 std::vector<float> moved(std::vector<float> before, const std::vector<float>& after) {
@@ -87,9 +58,6 @@ double gradient_bound_of(Precision precision) {
   return precision == Precision::tf32 ? 3e-2 : 8e-2;
 }
 
-constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16,
-                                    Precision::bf16};
-
 }  // namespace
 
 TEST_CASE("A step on the GPU moves parameters as one on the CPU, for every kind of layer") {
@@ -97,7 +65,7 @@ TEST_CASE("A step on the GPU moves parameters as one on the CPU, for every kind 
   // of work. Parameters of order 1 round the gradient to 6e-8 of them, as on the CPU.
   const bool refuse = GENERATE(false, true);
   const auto schedule = GENERATE(standin::lazy, standin::eager);
-  fresh_device(schedule);
+  start_device_for_steps(schedule);
   standin::refuses_epilogues = refuse;
   for (const ModelSpec& model : models_of_each_kind()) {
     CAPTURE(model.layers.size(), model.input[0]);
@@ -108,7 +76,7 @@ TEST_CASE("A step on the GPU moves parameters as one on the CPU, for every kind 
 
 TEST_CASE("Each precision follows fp32 within what it resolves, for every kind of layer") {
   // Bug: a sum that is rounded at every addition, or an operand of the wrong type.
-  fresh_device();
+  start_device_for_steps();
   const Precision precision =
       GENERATE(Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16);
   for (const ModelSpec& model : models_of_each_kind()) {
@@ -119,7 +87,7 @@ TEST_CASE("Each precision follows fp32 within what it resolves, for every kind o
 
 TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every precision") {
   // Bug: a shape of a real workload that no toy has.
-  fresh_device();
+  start_device_for_steps();
   const Precision precision =
       GENERATE(Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16);
   for (std::string_view name : zoo_names) {
@@ -138,7 +106,7 @@ TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every pr
 TEST_CASE("Columns that are made in several chunks give the same gradient") {
   // Bug: the second chunk overwrites the first one's gradient. An image has 2.4 MB of columns in
   // fp32: 28 are made at a time.
-  fresh_device(GENERATE(standin::lazy, standin::eager));
+  start_device_for_steps(GENERATE(standin::lazy, standin::eager));
   const ModelSpec model =
       with_layers({64, 64, 16}, {Conv2d{.out = 2, .padding = 1}, Relu{}, Conv2d{.out = 8},
                                  MaxPool{.kernel = 4, .stride = 4}, Flatten{}, Linear{3}});
@@ -147,7 +115,7 @@ TEST_CASE("Columns that are made in several chunks give the same gradient") {
 
 TEST_CASE("Optimizers, accumulation and decay give what they give on the CPU") {
   // Bug: a momentum of the padding, a mean that is a sum, Adam's step counted per batch.
-  fresh_device();
+  start_device_for_steps();
   OptimizerSpec momentum = sgd(0.1f, 0.9f), slow = adam(0.01f);
   momentum.weight_decay = 0.01f;
   momentum.accumulate = 3;
@@ -169,7 +137,7 @@ TEST_CASE("Optimizers, accumulation and decay give what they give on the CPU") {
 
 TEST_CASE("A gradient that is longer than allowed is shortened to that") {
   // Bug: each element is cut on its own, or the loss scale is part of the length.
-  fresh_device();
+  start_device_for_steps();
   const Precision precision = GENERATE(Precision::fp32, Precision::fp16);
   ToyBatch batch(toy_cnn(), 4);
   StreamStep free(toy_cnn(), sgd(1.0f), precision, 4);
@@ -191,7 +159,7 @@ TEST_CASE("A gradient that is longer than allowed is shortened to that") {
 
 TEST_CASE("A batch of ignored samples changes nothing, and one of u8 is that of its values / 255") {
   // Bug: 0 / 0 spreads NaN, or bytes are read as they are.
-  fresh_device();
+  start_device_for_steps();
   StreamStep gpu(toy_cnn(), sgd(0.5f, 0.9f), Precision::fp16, 3);
   const std::vector<float> start = gpu.parameters();
   ToyBatch batch(toy_cnn(), 3);
@@ -217,7 +185,7 @@ TEST_CASE("A batch of ignored samples changes nothing, and one of u8 is that of 
 
 TEST_CASE("Samples are cropped, mirrored and normalised on the GPU as the body does on the host") {
   // Bug: the step's number is not passed on, or the pitch of the margin is left out.
-  fresh_device();
+  start_device_for_steps();
   const ModelSpec model = with_layers({4, 5, 3}, {Flatten{}, Linear{2}});
   const ModelSpec larger = with_layers({6, 7, 3}, {Flatten{}, Linear{2}});
   cuda::StepOptions options;
@@ -238,7 +206,7 @@ TEST_CASE("Samples are cropped, mirrored and normalised on the GPU as the body d
 
 TEST_CASE("The bytes that a step takes are known before, and it can't be made for too many") {
   // Bug: a size that was forgotten in advance, or rows that no index can count.
-  fresh_device();
+  start_device_for_steps();
   for (Precision precision : precisions) {
     for (const ModelSpec& model : {toy_cnn(), zoo::small_images(), zoo::tabular()}) {
       const std::size_t before = standin::living().device_bytes;
@@ -255,7 +223,7 @@ TEST_CASE("The bytes that a step takes are known before, and it can't be made fo
 
 TEST_CASE("A batch that does not fit the step is refused in a sentence") {
   // Bug: the step reads past the end of the samples.
-  fresh_device();
+  start_device_for_steps();
   StreamStep gpu(toy_cnn(), sgd(0.1f), Precision::fp32, 4);
   ToyBatch batch(toy_cnn(), 5);
   CHECK_THROWS_WITH(gpu.run(batch), ContainsSubstring("made for 1 to 4"));

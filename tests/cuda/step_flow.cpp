@@ -14,38 +14,15 @@
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/step.cuh"
 #include "feedrate/train/zoo.hpp"
+#include "harness.hpp"
 #include "standin.hpp"
 
 namespace feedrate::step_flow_tests {
 using namespace feedrate::test;
 using Catch::Matchers::ContainsSubstring;
+using feedrate::testing::start_device_for_steps;
 
 namespace {
-
-void fresh_device(const standin::Schedule& schedule = standin::lazy) {
-  standin::reset();
-  standin::set_schedule(schedule);
-  standin::set_memory_limit(std::size_t{1} << 30);
-  standin::refuses_epilogues = false;
-}
-
-constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16,
-                                    Precision::bf16};
-
-/// Images whose class is the third with the brightest pixels.
-ToyBatch learnable(std::size_t count) {
-  ToyBatch batch(toy_cnn(), count);
-  Random random(5, 0, 0);
-  const std::size_t pixels = batch.images.size() / count;
-  for (std::size_t i = 0; i < count; ++i) {
-    batch.labels[i] = static_cast<std::int32_t>(i % 3);
-    for (std::size_t p = 0; p < pixels; ++p) {
-      const bool bright = p * 3 / pixels == i % 3;
-      batch.images[i * pixels + p] = random.uniform(0, bright ? 1.0f : 0.5f);
-    }
-  }
-  return batch;
-}
 
 using HalfStep = cuda::CudaStep<Float16>;
 
@@ -53,25 +30,11 @@ const StepState& state_of(StreamStep& gpu, StepState& state) {
   return state = dynamic_cast<HalfStep&>(*gpu.step).read_state();
 }
 
-/// Runs some batches of changing sizes, without waiting between them, and gives the parameters.
-std::vector<float> after_some(bool graph, Precision precision, const OptimizerSpec& optimizer) {
-  StreamStep gpu(toy_cnn(), optimizer, precision, 6, {.graph = graph});
-  std::vector<DeviceBatch> batches;
-  for (std::size_t i = 0; i < 4; ++i) {
-    ToyBatch batch(toy_cnn(), i == 3 ? 4 : 6, i);
-    batches.emplace_back(batch, gpu.stream.handle());
-  }
-  for (int epoch = 0; epoch < 5; ++epoch) {
-    for (const DeviceBatch& batch : batches) gpu.run(batch);
-  }
-  return gpu.parameters();
-}
-
 }  // namespace
 
 TEST_CASE("The loss of a set that can be learnt goes down in every precision") {
   // Bug: gradients that are right at the start but stale or of the wrong sign later.
-  fresh_device(GENERATE(standin::lazy, standin::eager));
+  start_device_for_steps(GENERATE(standin::lazy, standin::eager));
   ToyBatch batch = learnable(24);
   for (Precision precision : precisions) {
     for (const OptimizerSpec& optimizer : {sgd(0.1f, 0.9f), adam(0.02f)}) {
@@ -87,12 +50,13 @@ TEST_CASE("The loss of a set that can be learnt goes down in every precision") {
 TEST_CASE("With graphs and without, the parameters are the same to the last bit") {
   // Bug: a recording holds the learning rate, Adam's time or the size of its first batch.
   const auto schedule = GENERATE(standin::lazy, standin::eager, standin::random(1));
-  fresh_device(schedule);
+  start_device_for_steps(schedule);
   OptimizerSpec accumulating = adam(0.01f);
   accumulating.accumulate = 3;
   for (Precision precision : precisions) {
     for (const OptimizerSpec& optimizer : {sgd(0.1f, 0.9f), adam(0.01f), accumulating}) {
-      CHECK(after_some(true, precision, optimizer) == after_some(false, precision, optimizer));
+      CHECK(after_some(precision, optimizer, {.graph = true}) ==
+            after_some(precision, optimizer, {.graph = false}));
     }
   }
 }
@@ -101,8 +65,8 @@ TEST_CASE("Orders of work that are all legal give the same parameters") {
   // Bug: a kernel that relies on one that was queued on another stream or not at all.
   std::vector<std::vector<float>> ends;
   for (const auto& schedule : {standin::lazy, standin::eager, standin::random(7)}) {
-    fresh_device(schedule);
-    ends.push_back(after_some(true, Precision::bf16, adam(0.01f)));
+    start_device_for_steps(schedule);
+    ends.push_back(after_some(Precision::bf16, adam(0.01f), {.graph = true}));
     CHECK(standin::complaints().empty());
   }
   CHECK(ends[0] == ends[1]);
@@ -111,7 +75,7 @@ TEST_CASE("Orders of work that are all legal give the same parameters") {
 
 TEST_CASE("A running step waits for nothing and allocates nothing on the GPU") {
   // Bug: a scalar that is read back in each step, which stops the queue.
-  fresh_device();
+  start_device_for_steps();
   for (bool graph : {false, true}) {
     for (Precision precision : precisions) {
       StreamStep gpu(toy_cnn(), adam(), precision, 6, {.graph = graph, .clip_norm = 1});
@@ -129,7 +93,7 @@ TEST_CASE("A running step waits for nothing and allocates nothing on the GPU") {
 
 TEST_CASE("A recorded step is three launches: preprocessing, labels, graph") {
   // Bug: a graph per kernel, or a step that is recorded again each time.
-  fresh_device();
+  start_device_for_steps();
   StreamStep gpu(toy_cnn(), adam(), Precision::bf16, 6, {.graph = true});
   ToyBatch batch(toy_cnn(), 6);
   const DeviceBatch there(batch, gpu.stream.handle());
@@ -144,7 +108,7 @@ TEST_CASE(
     "An overflow in fp16 halves the loss scale, leaves the update out, and is recovered from") {
   // Bug: infinities reach the parameters, the scale falls for ever, or Adam's time goes on.
   const bool graph = GENERATE(false, true);
-  fresh_device();
+  start_device_for_steps();
   ToyBatch batch = learnable(24);
   StreamStep gpu(toy_cnn(), adam(0.02f), Precision::fp16, 24,
                  {.graph = graph, .first_loss_scale = 16777216.0f});
@@ -167,7 +131,7 @@ TEST_CASE(
 TEST_CASE("A wrong label is told once, with its place, and nothing is learnt until then") {
   // Bug: it indexes past the scores, or is silently a sample less.
   const bool graph = GENERATE(false, true);
-  fresh_device();
+  start_device_for_steps();
   StreamStep gpu(toy_cnn(), adam(), Precision::fp32, 4, {.graph = graph});
   ToyBatch good(toy_cnn(), 4), bad(toy_cnn(), 4);
   bad.labels[2] = 3;
@@ -195,7 +159,7 @@ TEST_CASE("A wrong label is told once, with its place, and nothing is learnt unt
 
 TEST_CASE("A step without the memory for it says so, and the next one that fits works") {
   // Bug: the failed allocation is found by the next check, or half a step stays in memory.
-  fresh_device();
+  start_device_for_steps();
   const std::size_t bytes = cuda::cuda_step_bytes(toy_cnn(), adam(), Precision::fp32, 64);
   standin::set_memory_limit(bytes - 1);
   CHECK_THROWS_AS(StreamStep(toy_cnn(), adam(), Precision::fp32, 64), cuda::OutOfMemory);
@@ -208,7 +172,7 @@ TEST_CASE("A step without the memory for it says so, and the next one that fits 
 
 TEST_CASE("A device that is lost is told by the call that finds out") {
   // Bug: an endless wait, or a step that goes on as if nothing had been.
-  fresh_device();
+  start_device_for_steps();
   StreamStep gpu(toy_cnn(), adam(), Precision::fp32, 4);
   ToyBatch batch(toy_cnn(), 4);
   gpu.run(batch);

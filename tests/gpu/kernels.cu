@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "../train/convolutions.hpp"
 #include "feedrate/core/half.hpp"
 #include "feedrate/cuda/launch.cuh"
 #include "feedrate/train/column_sums.hpp"
@@ -95,17 +96,6 @@ bool same_bits_but_nan(const std::vector<T>& a, const std::vector<T>& b) {
   return true;
 }
 
-Block convolution(const Image& in, std::size_t kernel, std::size_t stride, std::size_t padding) {
-  Block block;
-  block.in = in;
-  block.raw = {(in.height + 2 * padding - kernel) / stride + 1,
-               (in.width + 2 * padding - kernel) / stride + 1, 1};
-  block.kernel = kernel;
-  block.stride = stride;
-  block.padding = padding;
-  return block;
-}
-
 PoolWindows windows_of(const Image& from, std::size_t kernel, std::size_t stride) {
   const Image to{(from.height - kernel) / stride + 1, (from.width - kernel) / stride + 1,
                  from.channels};
@@ -168,6 +158,12 @@ TEMPLATE_TEST_CASE("Elementwise bodies give what they give on the host", "", flo
       return ReluBackward<TestType, TestType>{y.at(gpu), dy.at(gpu)};
     });
     CHECK(same_bits_but_nan(dy.device(), dy.host()));
+    Mirror<TestType> z(random_numbers<TestType>(n, n + 2), stream);
+    Mirror<TestType> back(random_numbers<TestType>(n, n + 3), stream);
+    each_on_both(stream, n, [&](bool gpu) {
+      return GeluBackward<TestType, TestType>{z.at(gpu), back.at(gpu)};
+    });
+    CHECK(distance_of(back.device(), back.host()) <= bound<TestType>);
     Mirror<TestType> noise(n, stream);
     each_on_both(stream, n, [&](bool gpu) { return Noise<TestType>{noise.at(gpu)}; });
     CHECK(same_bits_but_nan(noise.device(), noise.host()));
@@ -192,11 +188,17 @@ TEMPLATE_TEST_CASE("Loss, bias and sums of columns give what they give on the ho
       rows_on_both(stream, rows, width, [&](bool gpu) {
         return BiasRelu<TestType, TestType>{x.at(gpu), bias.at(gpu), y.at(gpu), width, 0.0f};
       });
+      Mirror<TestType> sum(n, stream), gelu(n, stream);
+      rows_on_both(stream, rows, width, [&](bool gpu) {
+        return BiasGelu<TestType>{x.at(gpu), bias.at(gpu), sum.at(gpu), gelu.at(gpu), width};
+      });
       rows_on_both(stream, rows, width, [&](bool gpu) {
         return SoftmaxCrossEntropy<TestType, TestType>{
             x.at(gpu), labels.at(gpu), dz.at(gpu), losses.at(gpu), width, scale.at(gpu)};
       });
       CHECK(distance_of(y.device(), y.host()) <= bound<TestType>);
+      CHECK(distance_of(sum.device(), sum.host()) <= bound<TestType>);
+      CHECK(distance_of(gelu.device(), gelu.host()) <= bound<TestType>);
       CHECK(distance_of(dz.device(), dz.host()) <= bound<TestType>);
       CHECK(distance_of(losses.device(), losses.host()) <= 1e-5);
 

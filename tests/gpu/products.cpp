@@ -7,6 +7,7 @@
 
 #include "feedrate/core/half.hpp"
 #include "feedrate/cuda/blas.hpp"
+#include "feedrate/train/kernels.hpp"
 #include "mirror.hpp"
 
 using namespace feedrate;
@@ -34,7 +35,7 @@ double element(const std::vector<T>& x, bool transposed, std::size_t leading, st
 /// Runs one product on random numbers; relative errors of C and of the bias' gradient.
 template <class T, class Result>
 struct Trial {
-  double product = 0, bias = 0;
+  double product = 0, bias = 0, aux = 0;
   bool refused = false;
 
   Trial(Product p, float beta, bool tune) {
@@ -47,16 +48,22 @@ struct Trial {
     Mirror<Result> c = beta == 0 ? Mirror<Result>(p.m * p.n, stream)
                                  : Mirror<Result>(random_numbers<Result>(p.m * p.n, 3), stream);
     Mirror<Result> vector(random_numbers<Result>(p.n, 4), stream);
-    const cuda::ProductMemory memory{a.at(true), b.at(true), c.at(true), vector.at(true), beta};
+    Mirror<Result> before(p.m * p.n, stream);
+    const cuda::ProductMemory memory{.a = a.at(true),
+                                     .b = b.at(true),
+                                     .c = c.at(true),
+                                     .bias = vector.at(true),
+                                     .aux = before.at(true),
+                                     .beta = beta};
     // A product that is tuned is run several times, each on top of the last.
     if (tune) memory_check(beta);
     refused = !blas.supports(p, memory);
     if (refused) return;
     blas.run(p, memory);
-    std::vector<float> expected(p.m * p.n), sums(p.n);
-    for (std::size_t i = 0; i < p.m; ++i) {
-      for (std::size_t j = 0; j < p.n; ++j)
-        expected[i * p.n + j] = one(p, a, b, c, vector, beta, i, j);
+    std::vector<float> entered(p.m * p.n), expected(p.m * p.n), sums(p.n);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      entered[i] = one(p, a, b, c, vector, beta, i / p.n, i % p.n);
+      expected[i] = activated(p.epilogue, entered[i]);
     }
     for (std::size_t j = 0; j < p.n; ++j) {
       double sum = 0;
@@ -65,6 +72,7 @@ struct Trial {
       sums[j] = static_cast<float>(sum);
     }
     product = distance_of(widened(c.device()), expected);
+    if (p.epilogue == Epilogue::bias_gelu) aux = distance_of(widened(before.device()), entered);
     if (p.epilogue == Epilogue::bias_gradient) bias = distance_of(widened(vector.device()), sums);
   }
 
@@ -80,9 +88,14 @@ struct Trial {
              element(b.host(), p.b_transposed, p.b_leading, k, j);
     }
     if (beta != 0) sum += double{beta} * double{static_cast<float>(c.host()[i * p.n + j])};
-    const bool adds = p.epilogue == Epilogue::bias || p.epilogue == Epilogue::bias_relu;
+    const bool adds = p.epilogue != Epilogue::none && p.epilogue != Epilogue::bias_gradient;
     if (adds) sum += double{static_cast<float>(bias.host()[j])};
-    return static_cast<float>(p.epilogue == Epilogue::bias_relu ? std::max(sum, 0.0) : sum);
+    return static_cast<float>(sum);
+  }
+
+  static float activated(Epilogue epilogue, float sum) {
+    if (epilogue == Epilogue::bias_relu) return std::max(sum, 0.0f);
+    return epilogue == Epilogue::bias_gelu ? gelu(sum) : sum;
   }
 
   static std::vector<float> widened(const std::vector<Result>& x) {
@@ -137,18 +150,19 @@ TEST_CASE("TF32 stays within what its ten bits resolve, and fp32 does not use it
   CHECK(Trial<float, float>(p, 0, true).product <= 1e-6);
 }
 
-TEMPLATE_TEST_CASE("Epilogues add the bias per column, cut off below zero, and sum the columns", "",
+TEMPLATE_TEST_CASE("Epilogues add the bias per column, activate the sum, and sum the columns", "",
                    float, BFloat16, Float16) {
   // Bug: a bias per row, or sums of the other operand. Where the library refuses, the step has
   // kernels of its own: that is told as a warning.
   const double bound = sizeof(TestType) == 4 ? 1e-5 : 1e-2;
   for (const Size& s : sizes) {
     Product p = product_of(s.m, s.n, s.k, operands_of<TestType>());
-    for (Epilogue epilogue : {Epilogue::bias, Epilogue::bias_relu}) {
+    for (Epilogue epilogue : {Epilogue::bias, Epilogue::bias_relu, Epilogue::bias_gelu}) {
       p.epilogue = epilogue;
       const Trial<TestType, TestType> trial(p, 0, true);
       if (trial.refused) WARN("no fused bias for " << text_of(p));
       CHECK(trial.product <= bound);
+      CHECK(trial.aux <= bound);
     }
     p.wide = true;
     p.a_transposed = true;

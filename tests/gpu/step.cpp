@@ -17,33 +17,10 @@ using namespace feedrate::test;
 
 namespace {
 
-constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16,
-                                    Precision::bf16};
-
 /// Relative, for parameters after a few steps.
 double bound_of(Precision precision) {
   if (precision == Precision::fp32) return 1e-5;
   return precision == Precision::tf32 ? 1e-3 : 1e-2;
-}
-
-ModelSpec with_layers(const Shape& input, std::vector<LayerSpec> layers) {
-  return {"toy", input, std::move(layers)};
-}
-
-std::vector<ModelSpec> toys() {
-  return {
-      toy_cnn(),
-      with_layers({7}, {Linear{3}}),
-      with_layers({33}, {Relu{}, Linear{65}, Relu{}, Linear{17}, Relu{}, Linear{3}}),
-      with_layers({5, 6, 8},
-                  {Conv2d{.out = 16, .padding = 1}, Relu{},
-                   Conv2d{.out = 4, .kernel = 3, .stride = 2, .padding = 2}, Flatten{}, Linear{2}}),
-      with_layers({7, 7, 2}, {Conv2d{.out = 3}, MaxPool{3, 1}, Flatten{}, Linear{2}}),
-      with_layers({8, 8, 2},
-                  {Conv2d{.out = 3, .padding = 1}, MaxPool{}, MaxPool{}, Flatten{}, Linear{2}}),
-      with_layers({6, 6, 2},
-                  {MaxPool{}, Relu{}, Conv2d{.out = 3, .kernel = 2}, Relu{}, Flatten{}, Linear{2}}),
-  };
 }
 
 double distance_after_one(const ModelSpec& model, Precision precision, std::size_t batch,
@@ -58,40 +35,12 @@ double distance_after_one(const ModelSpec& model, Precision precision, std::size
   return distance(gpu.parameters(), saved(cpu));
 }
 
-/// Samples of three classes whose brightest third tells which.
-ToyBatch learnable(std::size_t count) {
-  ToyBatch batch(toy_cnn(), count);
-  Random random(5, 0, 0);
-  const std::size_t pixels = batch.images.size() / count;
-  for (std::size_t i = 0; i < count; ++i) {
-    batch.labels[i] = static_cast<std::int32_t>(i % 3);
-    for (std::size_t p = 0; p < pixels; ++p) {
-      const bool bright = p * 3 / pixels == i % 3;
-      batch.images[i * pixels + p] = random.uniform(0, bright ? 1.0f : 0.5f);
-    }
-  }
-  return batch;
-}
-
-std::vector<float> after_some(bool graph, Precision precision, const OptimizerSpec& optimizer) {
-  StreamStep gpu(toy_cnn(), optimizer, precision, 6, {.graph = graph, .clip_norm = 5});
-  std::vector<DeviceBatch> batches;
-  for (std::size_t i = 0; i < 4; ++i) {
-    ToyBatch batch(toy_cnn(), i == 3 ? 4 : 6, i);
-    batches.emplace_back(batch, gpu.stream.handle());
-  }
-  for (int epoch = 0; epoch < 5; ++epoch) {
-    for (const DeviceBatch& batch : batches) gpu.run(batch);
-  }
-  return gpu.parameters();
-}
-
 }  // namespace
 
 TEST_CASE("Toys of every kind of layer take the step that they take on the CPU") {
   // Bug: a kernel or a product that is wrong on a real GPU alone.
   for (Precision precision : precisions) {
-    for (const ModelSpec& model : toys()) {
+    for (const ModelSpec& model : models_of_each_kind()) {
       CAPTURE(name_of(precision), model.input[0], model.layers.size());
       CHECK(distance_after_one(model, precision, 9, 9) < bound_of(precision));
       CHECK(distance_after_one(model, precision, 37, 13) < bound_of(precision));
@@ -140,7 +89,8 @@ TEST_CASE("On the GPU, a recorded step gives the same bits as one that is queued
   accumulating.accumulate = 3;
   for (Precision precision : precisions) {
     for (const OptimizerSpec& optimizer : {sgd(0.1f, 0.9f), adam(0.01f), accumulating}) {
-      CHECK(after_some(true, precision, optimizer) == after_some(false, precision, optimizer));
+      CHECK(after_some(precision, optimizer, {.graph = true, .clip_norm = 5}) ==
+            after_some(precision, optimizer, {.graph = false, .clip_norm = 5}));
     }
   }
 }

@@ -6,20 +6,12 @@
 #include <numeric>
 #include <vector>
 
+#include "convolutions.hpp"
+
 namespace feedrate::columns_tests {
+using feedrate::test::convolutions;
 
 namespace {
-
-Block convolution(const Image& in, std::size_t kernel, std::size_t stride, std::size_t padding) {
-  Block block;
-  block.in = in;
-  block.raw = {(in.height + 2 * padding - kernel) / stride + 1,
-               (in.width + 2 * padding - kernel) / stride + 1, 1};
-  block.kernel = kernel;
-  block.stride = stride;
-  block.padding = padding;
-  return block;
-}
 
 /// The input element of column element i, counted from all lines; -1 in the padding.
 std::ptrdiff_t source(const Block& b, std::size_t i) {
@@ -36,18 +28,11 @@ std::ptrdiff_t source(const Block& b, std::size_t i) {
   return std::ptrdiff_t((line * b.in.width + column) * b.in.channels + c);
 }
 
-std::vector<Block> shapes() {
-  return {convolution({5, 6, 1}, 3, 1, 0), convolution({5, 6, 2}, 3, 1, 1),
-          convolution({9, 7, 3}, 7, 4, 3), convolution({4, 4, 32}, 3, 1, 0),
-          convolution({1, 1, 4}, 3, 2, 2), convolution({2, 9, 5}, 2, 3, 1),
-          convolution({6, 6, 1}, 1, 2, 0)};
-}
-
 }  // namespace
 
 TEST_CASE("Each column element is the input that its formula says, whichever lines are asked for") {
   // Bug: padding on the wrong side, or the second image is read from the first.
-  for (const Block& block : shapes()) {
+  for (const Block& block : convolutions()) {
     std::vector<float> x(2 * block.in.elements());
     std::iota(x.begin(), x.end(), 1.0f);
     const std::size_t row = block.raw.width * block.kernel * block.kernel * block.in.channels;
@@ -66,7 +51,7 @@ TEST_CASE("Each column element is the input that its formula says, whichever lin
 
 TEST_CASE("Adding columns is the transpose of reading them") {
   // Bug: the gradient of an input that several windows share is overwritten instead of summed.
-  for (const Block& block : shapes()) {
+  for (const Block& block : convolutions()) {
     const std::size_t row = block.raw.width * block.kernel * block.kernel * block.in.channels;
     std::vector<float> columns(2 * block.raw.height * row), x(2 * block.in.elements());
     std::iota(columns.begin(), columns.end(), 1.0f);

@@ -54,31 +54,6 @@ std::vector<float> reference_gradient(const ModelSpec& model, const ToyBatch& ba
   return gradient;
 }
 
-ModelSpec with_layers(const Shape& input, std::vector<LayerSpec> layers) {
-  return {"toy", input, std::move(layers)};
-}
-
-/// One model for each kind of layer, and those that plan differently.
-std::vector<ModelSpec> models_of_each_kind() {
-  return {
-      with_layers({7}, {Linear{3}}),
-      with_layers({7}, {Linear{5}, Relu{}, Linear{3}}),
-      with_layers({7}, {Relu{}, Linear{5}, Linear{3}}),
-      with_layers({5, 6, 2}, {Conv2d{.out = 3}, Flatten{}, Linear{2}}),
-      with_layers({5, 6, 2}, {Conv2d{.out = 3, .kernel = 1}, Relu{}, Flatten{}, Linear{2}}),
-      with_layers({5, 6, 2},
-                  {Conv2d{.out = 3, .padding = 1}, Relu{},
-                   Conv2d{.out = 4, .kernel = 3, .stride = 2, .padding = 2}, Flatten{}, Linear{2}}),
-      with_layers({7, 6, 2}, {Conv2d{.out = 3}, MaxPool{}, Relu{}, Flatten{}, Linear{2}}),
-      with_layers({7, 7, 2}, {Conv2d{.out = 3}, MaxPool{3, 1}, Flatten{}, Linear{2}}),
-      with_layers({8, 8, 2},
-                  {Conv2d{.out = 3, .padding = 1}, MaxPool{}, MaxPool{}, Flatten{}, Linear{2}}),
-      with_layers({6, 6, 2},
-                  {MaxPool{}, Relu{}, Conv2d{.out = 3, .kernel = 2}, Relu{}, Flatten{}, Linear{2}}),
-      toy_cnn(),
-  };
-}
-
 /// Named rows of numbers, as tests/fixtures/make_train_oracles.py writes them.
 std::map<std::string, std::vector<float>> read_oracle(const std::string& name) {
   std::ifstream file(FEEDRATE_TEST_DATA "/train/" + name + ".txt");

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "convolutions.hpp"
 #include "feedrate/core/half.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/train/columns.hpp"
@@ -13,27 +14,9 @@
 #include "feedrate/train/pack.hpp"
 
 namespace feedrate::im2col_tests {
+using feedrate::test::convolutions;
 
 namespace {
-
-Block convolution(const Image& in, std::size_t kernel, std::size_t stride, std::size_t padding) {
-  Block block;
-  block.in = in;
-  block.raw = {(in.height + 2 * padding - kernel) / stride + 1,
-               (in.width + 2 * padding - kernel) / stride + 1, 1};
-  block.kernel = kernel;
-  block.stride = stride;
-  block.padding = padding;
-  return block;
-}
-
-std::vector<Block> shapes() {
-  return {convolution({5, 6, 1}, 3, 1, 0), convolution({5, 6, 2}, 3, 1, 1),
-          convolution({9, 7, 3}, 7, 4, 3), convolution({4, 4, 32}, 3, 1, 0),
-          convolution({1, 1, 4}, 3, 2, 2), convolution({2, 9, 5}, 2, 3, 1),
-          convolution({6, 6, 1}, 1, 2, 0), convolution({7, 5, 16}, 3, 2, 1),
-          convolution({3, 4, 8}, 3, 3, 2), convolution({8, 3, 2}, 1, 1, 0)};
-}
 
 constexpr std::size_t images = 3;
 
@@ -42,7 +25,7 @@ constexpr std::size_t images = 3;
 TEST_CASE("Columns are those of the CPU's walk, followed by zeros") {
   // Bug: padding on the wrong side, a hole between two rows that keeps what was there, or an image
   // read from its neighbour.
-  for (const Block& block : shapes()) {
+  for (const Block& block : convolutions()) {
     std::vector<float> x(images * block.in.elements());
     std::iota(x.begin(), x.end(), 1.0f);
     const std::size_t rows = images * block.raw.pixels(), depth = block.depth();
@@ -63,7 +46,7 @@ TEST_CASE("Columns are those of the CPU's walk, followed by zeros") {
 TEST_CASE("Channels that are moved eight at a time give the same columns") {
   // Bug: one of the extents is counted in channels and another in packs.
   using Access = Pack<Float16>;
-  for (const Block& block : shapes()) {
+  for (const Block& block : convolutions()) {
     if (block.in.channels % 8 != 0) continue;
     const std::size_t rows = images * block.raw.pixels(), leading = block.depth() + 8;
     std::vector<Access> x(images * block.in.elements() / 8), wide(rows * leading / 8);
@@ -82,7 +65,7 @@ TEST_CASE("Channels that are moved eight at a time give the same columns") {
 TEST_CASE("Summing columns is the transpose of reading them, and writes every element") {
   // Bug: a window is left out at an edge, or an input that no window reads keeps what was there.
   Random random(3, 0, 0);
-  for (const Block& block : shapes()) {
+  for (const Block& block : convolutions()) {
     const std::size_t rows = images * block.raw.pixels(), leading = block.depth() + 2;
     std::vector<float> columns(rows * leading), dense(rows * block.depth());
     for (float& c : columns) c = random.uniform(-1, 1);
@@ -100,7 +83,7 @@ TEST_CASE("Summing columns is the transpose of reading them, and writes every el
 
 TEST_CASE("Channels that are summed several at a time give the same sums") {
   // Bug: one of the extents is counted in channels and another in packs.
-  for (const Block& block : shapes()) {
+  for (const Block& block : convolutions()) {
     if (block.in.channels % 4 != 0) continue;
     const std::size_t rows = images * block.raw.pixels(), leading = block.depth() + 4;
     std::vector<Pack<float, 4>> columns(rows * leading / 4);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <vector>
 
 #include "feedrate/train/model.hpp"
@@ -29,6 +30,13 @@ struct ReferenceLayer {
   Numbers operator()(const Relu&) const {
     Numbers y = x;
     for (double& value : y) value = std::max(value, 0.0);
+    return y;
+  }
+  Numbers operator()(const Gelu&) const {
+    Numbers y = x;
+    for (double& z : y) {
+      z *= 0.5 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z)));
+    }
     return y;
   }
   Numbers operator()(const Flatten&) const { return x; }

@@ -35,7 +35,7 @@ inline ModelCost cost_of(const ModelSpec& model) {
   for (const Block& block : blocks) {
     cost.forward_flops += product_flops(block);
     cost.step_flops += product_flops(block) * (first ? 2 : 3);
-    const std::size_t kept = block.out.elements() + (block.pools() ? block.raw.elements() : 0);
+    const std::size_t kept = block.out.elements() + (block.keeps_raw() ? block.raw.elements() : 0);
     cost.activation_bytes += kept * sizeof(float);
     first = first && !block.product;
   }

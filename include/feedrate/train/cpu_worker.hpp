@@ -92,11 +92,14 @@ class CpuWorker {
     const Storage* const raw = block.product ? to.raw : x;
     if (block.pools()) {
       const PoolForward<Storage> pool{raw, bias(block), to.out, windows(block),
-                                      floor_of(block.relu)};
+                                      floor_of(block.relu())};
       Cpu{}.for_rows(images_ * block.out.pixels(), pool);
+    } else if (block.gelu()) {
+      const BiasGelu<Storage> gelu{raw, bias(block), to.raw, to.out, block.raw.channels};
+      Cpu{}.for_rows(images_ * block.raw.pixels(), gelu);
     } else {
       const BiasRelu<Storage, Storage> bias_relu{raw, bias(block), to.out, block.raw.channels,
-                                                 floor_of(block.relu)};
+                                                 floor_of(block.relu())};
       Cpu{}.for_rows(images_ * block.raw.pixels(), bias_relu);
     }
   }
@@ -124,7 +127,11 @@ class CpuWorker {
   void backward_block(const Block& block, const Kept<Storage>& kept, const Storage* x,
                       bool need_dx) {
     const std::size_t outputs = images_ * block.out.elements();
-    if (block.relu) Cpu{}.for_each(outputs, ReluBackward<Storage>{kept.out, memory_.dy});
+    if (block.relu()) Cpu{}.for_each(outputs, ReluBackward<Storage>{kept.out, memory_.dy});
+    if (block.gelu()) {
+      const Storage* const z = block.product ? kept.raw : x;
+      Cpu{}.for_each(outputs, GeluBackward<Storage>{z, memory_.dy});
+    }
     if (block.product) {
       add_bias_gradient(block);
       float* const dw = parameters_.gradient + block.weights_at;
@@ -167,7 +174,7 @@ class CpuWorker {
     const std::size_t bytes = images_ * block.raw.elements() * sizeof(Dx);
     if (!windows(block).tile()) std::memset(static_cast<void*>(dx), 0, bytes);
     const PoolBackward<Storage, Dx> back{
-        raw, bias(block), kept.out, memory_.dy, dx, windows(block), floor_of(block.relu)};
+        raw, bias(block), kept.out, memory_.dy, dx, windows(block), floor_of(block.relu())};
     Cpu{}.for_rows(images_ * block.out.pixels(), back);
   }
 

@@ -3,6 +3,7 @@
 // float whatever they store, and know nothing of threads or vectors.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 
@@ -59,6 +60,62 @@ struct ReluBackward {
       if (static_cast<float>(out.at[j]) <= 0) gradient.at[j] = G(0.0f);
     }
     pack_at(dy, i) = gradient;
+  }
+};
+
+/// z/2 (1 + tanh(a (z + b z^3))), a = sqrt(2 / pi), b = 0.044715: Hendrycks and Gimpel, "Gaussian
+/// Error Linear Units", 2016, section 2.
+FEEDRATE_HD inline float gelu(float z) {
+  return 0.5f * z * (1.0f + std::tanh(0.7978845608f * (z + 0.044715f * z * z * z)));
+}
+
+/// Its derivative.
+FEEDRATE_HD inline float gelu_slope(float z) {
+  const float t = std::tanh(0.7978845608f * (z + 0.044715f * z * z * z));
+  const float inner = 0.7978845608f * (1.0f + 3 * 0.044715f * z * z);
+  return 0.5f * (1.0f + t) + 0.5f * z * (1.0f - t * t) * inner;
+}
+
+/// dy[i] *= gelu'(z[i]). For each element.
+template <class T, class G = float>
+struct GeluBackward {
+  const T* z;
+  G* dy;
+
+  FEEDRATE_HD void operator()(std::size_t i) const {
+    dy[i] = G(static_cast<float>(dy[i]) * gelu_slope(static_cast<float>(z[i])));
+  }
+
+  bool packs() const { return is_packed(z) && is_packed(dy); }
+  FEEDRATE_HD void pack(std::size_t i) const {
+    const Pack<T> in = pack_at(z, i);
+    Pack<G> gradient = pack_at(dy, i);
+    for (int j = 0; j < pack_width; ++j) {
+      gradient.at[j] =
+          G(static_cast<float>(gradient.at[j]) * gelu_slope(static_cast<float>(in.at[j])));
+    }
+    pack_at(dy, i) = gradient;
+  }
+};
+
+/// y[row, c] = gelu(x[row, c] + bias[c]). The sum goes to z for the way back, where z is not null;
+/// it may be x. For rows of `channels`.
+template <class T>
+struct BiasGelu {
+  const T* x;
+  const float* bias;
+  T* z;
+  T* y;
+  std::size_t channels;
+
+  template <class Group>
+  FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
+    for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
+      const std::size_t i = row * channels + c;
+      const float sum = static_cast<float>(x[i]) + bias[c];
+      if (z != nullptr) z[i] = T(sum);
+      y[i] = T(gelu(sum));
+    }
   }
 };
 

@@ -32,6 +32,12 @@ struct Relu {
   bool operator==(const Relu&) const = default;
 };
 
+/// y = x P(X <= x) for a standard normal X, by the tanh of Hendrycks and Gimpel, "Gaussian Error
+/// Linear Units", 2016; PyTorch's GELU(approximate='tanh').
+struct Gelu {
+  bool operator==(const Gelu&) const = default;
+};
+
 /// The largest value of each window, per channel; windows that don't fit are left out.
 struct MaxPool {
   std::size_t kernel = 2;
@@ -44,11 +50,11 @@ struct Flatten {
   bool operator==(const Flatten&) const = default;
 };
 
-using LayerSpec = std::variant<Linear, Conv2d, Relu, MaxPool, Flatten>;
+using LayerSpec = std::variant<Linear, Conv2d, Relu, Gelu, MaxPool, Flatten>;
 
 /// The layer's name in messages.
 inline std::string_view name_of(const LayerSpec& layer) noexcept {
-  constexpr std::string_view names[] = {"Linear", "Conv2d", "ReLU", "MaxPool", "Flatten"};
+  constexpr std::string_view names[] = {"Linear", "Conv2d", "ReLU", "GELU", "MaxPool", "Flatten"};
   return names[layer.index()];
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
+#include <cstdint>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
@@ -21,20 +21,27 @@ struct Image {
   bool operator==(const Image&) const = default;
 };
 
-/// A product (a convolution; Linear is one of a 1 x 1 image), then bias, pooling and ReLU, each
-/// optional. Max-pooling commutes with adding a bias per channel and with ReLU, so all three
+enum class Activation : std::uint8_t { none, relu, gelu };
+
+/// A product (a convolution; Linear is one of a 1 x 1 image), then bias, pooling and activation,
+/// each optional. Max-pooling commutes with adding a bias per channel and with ReLU, so all three
 /// happen in one pass over the largest tensor, and ReLU's mask is needed only for the smallest.
+/// GELU, which is not monotonic, commutes with no maximum: it joins a product that is not pooled.
 struct Block {
   Image in;   ///< what enters
-  Image raw;  ///< what leaves the product, before bias and ReLU
+  Image raw;  ///< what leaves the product, before bias and activation
   Image out;  ///< what leaves
   bool product = false;
-  bool relu = false;
+  Activation activation = Activation::none;
   std::size_t kernel = 1, stride = 1, padding = 0;
   std::size_t pool_kernel = 1, pool_stride = 1;
   std::size_t weights_at = 0, bias_at = 0;  ///< places in the flat parameters
 
   bool pools() const noexcept { return pool_kernel > 1 || pool_stride > 1; }
+  bool relu() const noexcept { return activation == Activation::relu; }
+  bool gelu() const noexcept { return activation == Activation::gelu; }
+  /// True where the way back needs what left the product, besides what leaves the block.
+  bool keeps_raw() const noexcept { return product && (pools() || gelu()); }
   /// Inputs per output of the product: rows of its weight matrix [depth, raw.channels].
   std::size_t depth() const noexcept { return kernel * kernel * in.channels; }
   std::size_t weights() const noexcept { return product ? depth() * raw.channels : 0; }
@@ -74,10 +81,19 @@ struct AddLayer {
     blocks.back().padding = layer.padding;
   }
 
-  void operator()(const Relu&) const { last_or_new(false).relu = true; }
+  void operator()(const Relu&) const {
+    last_or_new([](const Block& last) { return !last.gelu(); }).activation = Activation::relu;
+  }
+
+  void operator()(const Gelu&) const {
+    const auto joins = [](const Block& last) {
+      return !last.pools() && last.activation == Activation::none;
+    };
+    last_or_new(joins).activation = Activation::gelu;
+  }
 
   void operator()(const MaxPool& layer) const {
-    Block& block = last_or_new(true);
+    Block& block = last_or_new([](const Block& last) { return !last.pools() && !last.gelu(); });
     block.pool_kernel = layer.kernel;
     block.pool_stride = layer.stride;
     block.out = out;
@@ -86,9 +102,9 @@ struct AddLayer {
   void operator()(const Flatten&) const {}
 
  private:
-  Block& last_or_new(bool to_pool) const {
-    const bool full = blocks.empty() || (to_pool && blocks.back().pools());
-    if (full) blocks.push_back(start_block(in, in));
+  template <class Joins>
+  Block& last_or_new(const Joins& joins) const {
+    if (blocks.empty() || !joins(blocks.back())) blocks.push_back(start_block(in, in));
     return blocks.back();
   }
 };

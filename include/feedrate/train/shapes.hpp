@@ -46,6 +46,7 @@ struct ShapeAfter {
   }
 
   Shape operator()(const Relu&) const { return in; }
+  Shape operator()(const Gelu&) const { return in; }
 
   Shape operator()(const MaxPool& layer) const {
     require_image();

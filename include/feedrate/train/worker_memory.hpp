@@ -15,7 +15,7 @@ namespace feedrate {
 /// What a block keeps from the forward pass for the backward pass.
 template <class Storage>
 struct Kept {
-  Storage* raw = nullptr;  ///< of a block with a product
+  Storage* raw = nullptr;  ///< of a block with a product; with the bias where GELU follows
   Storage* out = nullptr;  ///< the same memory as raw where nothing but bias and ReLU follows
 };
 
@@ -45,7 +45,7 @@ struct WorkerMemory {
     kept.clear();
     for (const Block& block : blocks) {
       Kept<Storage>& made = kept.emplace_back();
-      const bool shared = block.product && !block.pools();
+      const bool shared = block.product && !block.keeps_raw();
       if (block.product) made.raw = take(block.raw);
       made.out = shared ? made.raw : take(block.out);
     }

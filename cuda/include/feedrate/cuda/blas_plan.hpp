@@ -36,7 +36,8 @@ namespace detail {
 /// What an algorithm depends on. Alignments are in bytes, 16 being the best that one asks for.
 struct BlasKey {
   Product product;
-  std::uint32_t a_alignment = 16, b_alignment = 16, c_alignment = 16, bias_alignment = 16;
+  std::uint32_t a_alignment = 16, b_alignment = 16, c_alignment = 16;
+  std::uint32_t bias_alignment = 16, aux_alignment = 16;
   int device = 0;
 
   auto operator<=>(const BlasKey&) const = default;
@@ -53,6 +54,7 @@ inline BlasKey key_of(const Product& product, const ProductMemory& memory, int d
           alignment_of(memory.b),
           alignment_of(memory.c),
           product.epilogue == Epilogue::none ? 16 : alignment_of(memory.bias),
+          product.epilogue == Epilogue::bias_gelu ? alignment_of(memory.aux) : 16,
           device};
 }
 
@@ -120,7 +122,8 @@ class BlasPlan {
 
   /// None where the library refuses the combination. It looks at the address of the bias, too.
   Candidates candidates(const ProductMemory& memory, std::size_t workspace_bytes) const {
-    set_bias(memory);
+    if (!takes_aux()) return {};
+    set_pointers(memory);
     cublasLtMatmulPreference_t made = nullptr;
     check(cublasLtMatmulPreferenceCreate(&made), "describing a matrix product");
     const Preference preference(made);
@@ -143,7 +146,7 @@ class BlasPlan {
 
   cublasStatus_t run(const cublasLtMatmulAlgo_t& algorithm, const ProductMemory& memory,
                      void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
-    set_bias(memory);
+    set_pointers(memory);
     const float one = 1;
     return cublasLtMatmul(handle_, operation_.get(), &one, memory.b, first_.get(), memory.a,
                           second_.get(), &memory.beta, memory.c, result_.get(), memory.c,
@@ -151,9 +154,18 @@ class BlasPlan {
   }
 
  private:
-  void set_bias(const ProductMemory& memory) const {
+  void set_pointers(const ProductMemory& memory) const {
     if (key_.product.epilogue == Epilogue::none) return;
     set(operation_.get(), CUBLASLT_MATMUL_DESC_BIAS_POINTER, memory.bias);
+    if (key_.product.epilogue != Epilogue::bias_gelu) return;
+    set(operation_.get(), CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, memory.aux);
+  }
+
+  /// What enters GELU can be kept in rows of a multiple of 8 elements that begin at a multiple of
+  /// 16 bytes. Source: the cuBLAS manual on CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD and _AUX_POINTER.
+  bool takes_aux() const noexcept {
+    if (key_.product.epilogue != Epilogue::bias_gelu) return true;
+    return key_.product.c_leading % 8 == 0 && key_.aux_alignment == 16;
   }
 
   template <class T>
@@ -183,6 +195,10 @@ class BlasPlan {
     if (product.epilogue != Epilogue::none) {
       set(made, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, result);
     }
+    if (product.epilogue == Epilogue::bias_gelu) {
+      const auto leading = static_cast<std::int64_t>(product.c_leading);
+      set(made, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, leading);
+    }
     return operation;
   }
 
@@ -192,6 +208,8 @@ class BlasPlan {
         return CUBLASLT_EPILOGUE_BIAS;
       case Epilogue::bias_relu:
         return CUBLASLT_EPILOGUE_RELU_BIAS;
+      case Epilogue::bias_gelu:
+        return CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
       case Epilogue::bias_gradient:
         return CUBLASLT_EPILOGUE_BGRADA;
       case Epilogue::none:

@@ -34,24 +34,27 @@ class BlockProduct {
   BlockProduct(const ProductTools<Storage>& tools, const Block& block, const Place& place)
       : tools_(tools), block_(block), place_(place), depth_(place.depth), out_(outputs(block)) {}
 
-  /// raw[images, ...raw] = x[images, ...in] times the weights; where no pooling follows, also plus
-  /// the bias, and ReLU.
-  void forward(const Storage* x, std::size_t images, Storage* raw) const {
-    const Epilogue wanted = block_.pools() ? Epilogue::none
-                            : block_.relu  ? Epilogue::bias_relu
-                                           : Epilogue::bias;
+  /// kept.raw[images, ...raw] = x[images, ...in] times the weights; where no pooling follows, also
+  /// plus the bias, and kept.out = the activation of that.
+  void forward(const Storage* x, std::size_t images, const Kept<Storage>& kept) const {
+    const Epilogue wanted = epilogue();
     for_chunks(images, [&](std::size_t first, std::size_t count) {
       Product product = of({.m = count * block_.raw.pixels(), .n = out_, .k = depth_});
       product.epilogue = wanted;
-      Storage* const to = raw + first * block_.raw.elements();
-      const ProductMemory memory{left(x, first, count), weights(), to,
-                                 const_cast<Storage*>(weights_base() + place_.bias_at), 0};
-      if (wanted != Epilogue::none && !tools_.blas.supports(product, memory)) {
-        product.epilogue = Epilogue::none;
-        tools_.blas.run(product, memory);
-        return add_bias(to, product.m);
+      const std::size_t at = first * block_.raw.elements();
+      Storage *const raw = kept.raw + at, *const out = block_.pools() ? raw : kept.out + at;
+      ProductMemory memory{.a = left(x, first, count),
+                           .b = weights(),
+                           .c = out,
+                           .bias = const_cast<Storage*>(weights_base() + place_.bias_at),
+                           .aux = raw};
+      if (wanted == Epilogue::none || tools_.blas.supports(product, memory)) {
+        return tools_.blas.run(product, memory);
       }
+      product.epilogue = Epilogue::none;
+      memory.c = raw;
       tools_.blas.run(product, memory);
+      finish(raw, out, product.m);
     });
   }
 
@@ -69,7 +72,7 @@ class BlockProduct {
     if (!bias_done) bias_gradient(draw, images, add);
   }
 
-  /// From dy, the gradient of what leaves the block, before ReLU: that of the bias.
+  /// From dy, the gradient of what leaves the block, before its activation: that of the bias.
   void bias_gradient(const Storage* dy, std::size_t images, bool add) const {
     const RowParts cut = RowParts::of(images * block_.out.pixels(), out_);
     float* const sums = tools_.memory.sums;
@@ -120,9 +123,20 @@ class BlockProduct {
     return to;
   }
 
-  void add_bias(Storage* y, std::size_t rows) const {
-    const BiasRelu<Storage, Storage> body{y, tools_.memory.values + place_.bias_at, y, out_,
-                                          floor_of(block_.relu)};
+  /// What the product is asked to do besides.
+  Epilogue epilogue() const noexcept {
+    if (block_.pools()) return Epilogue::none;
+    if (block_.gelu()) return Epilogue::bias_gelu;
+    return block_.relu() ? Epilogue::bias_relu : Epilogue::bias;
+  }
+
+  /// The same by a pass of its own: bias and activation.
+  void finish(Storage* raw, Storage* out, std::size_t rows) const {
+    const float* const bias = tools_.memory.values + place_.bias_at;
+    if (block_.gelu()) {
+      return for_rows(tools_.stream, rows, out_, BiasGelu<Storage>{raw, bias, raw, out, out_});
+    }
+    const BiasRelu<Storage, Storage> body{raw, bias, out, out_, floor_of(block_.relu())};
     for_rows(tools_.stream, rows, out_, body);
   }
 
@@ -132,8 +146,11 @@ class BlockProduct {
     Product product = of({.m = depth_, .n = out_, .k = images * block_.raw.pixels(), .wide = true});
     product.a_transposed = true;
     float* const gradient = tools_.memory.gradient;
-    const ProductMemory memory{a, draw, gradient + place_.weights_at, gradient + place_.bias_at,
-                               add ? 1.0f : 0.0f};
+    const ProductMemory memory{.a = a,
+                               .b = draw,
+                               .c = gradient + place_.weights_at,
+                               .bias = gradient + place_.bias_at,
+                               .beta = add ? 1.0f : 0.0f};
     Product fused = product;
     fused.epilogue = Epilogue::bias_gradient;
     const auto bytes = static_cast<double>(product.k * out_ * sizeof(Storage));
@@ -149,7 +166,7 @@ class BlockProduct {
     product.b_transposed = true;
     product.c_leading = depth_;
     Storage* const to = block_.plain() ? dx : tools_.memory.columns;
-    tools_.blas.run(product, {draw, weights(), to, nullptr, 0});
+    tools_.blas.run(product, {.a = draw, .b = weights(), .c = to});
     if (block_.plain()) return;
     sum_columns(images, to, dx);
   }

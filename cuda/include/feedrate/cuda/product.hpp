@@ -14,6 +14,7 @@ enum class Epilogue : std::uint8_t {
   none,
   bias,           ///< C[row, c] += bias[c]
   bias_relu,      ///< and then max(C, 0)
+  bias_gelu,      ///< and then GELU of it; what entered GELU is kept in aux
   bias_gradient,  ///< bias[c] = the sum of B's column c
 };
 
@@ -45,6 +46,7 @@ struct ProductMemory {
   const void* b = nullptr;
   void* c = nullptr;
   void* bias = nullptr;  ///< read or written, as the epilogue says
+  void* aux = nullptr;   ///< written by bias_gelu, with C's type and leading
   float beta = 0;
 };
 

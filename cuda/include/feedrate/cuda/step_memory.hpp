@@ -127,7 +127,7 @@ struct StepMemory {
     kept.clear();
     for (const Block& block : blocks) {
       Kept<Storage>& made = kept.emplace_back();
-      const bool shared = block.product && !block.pools();
+      const bool shared = block.product && !block.keeps_raw();
       if (block.product) made.raw = arena.take<Storage>(batch * block.raw.elements());
       made.out = shared ? made.raw : arena.take<Storage>(batch * block.out.elements());
     }

@@ -89,7 +89,7 @@ class Training {
     return i == 0 ? memory().input : memory().kept[i - 1].out;
   }
 
-  /// What its pooling reads.
+  /// What its pooling reads, or its GELU with the bias.
   const Storage* raw_of(std::size_t i) const noexcept {
     return blocks()[i].product ? memory().kept[i].raw : input_of(i);
   }
@@ -102,12 +102,15 @@ class Training {
     for (std::size_t i = 0; i < blocks().size(); ++i) {
       const Block& block = blocks()[i];
       Storage* const out = memory().kept[i].out;
-      if (block.product) product(i).forward(input_of(i), batch_.count, memory().kept[i].raw);
+      if (block.product) product(i).forward(input_of(i), batch_.count, memory().kept[i]);
       if (block.pools()) {
         pool(i);
+      } else if (!block.product && block.gelu()) {
+        const BiasGelu<Storage> gelu{input_of(i), bias(i), nullptr, out, block.raw.channels};
+        for_rows(stream_, batch_.count * block.raw.pixels(), block.raw.channels, gelu);
       } else if (!block.product) {
         const BiasRelu<Storage, Storage> relu{input_of(i), bias(i), out, block.raw.channels,
-                                              floor_of(block.relu)};
+                                              floor_of(block.relu())};
         for_rows(stream_, batch_.count * block.raw.pixels(), block.raw.channels, relu);
       }
     }
@@ -119,7 +122,7 @@ class Training {
     Storage* const out = memory().kept[i].out;
     const std::size_t rows = batch_.count * block.out.pixels(), channels = block.out.channels;
     const PoolWindows at = windows(block);
-    const float floor = floor_of(block.relu);
+    const float floor = floor_of(block.relu());
     if (pools_in_packs(at, x, out, bias(i))) {
       const PoolForwardPacks<Storage> body{x, bias(i), out, at, floor};
       for_rows(stream_, rows, channels / pack_width, body);
@@ -151,10 +154,11 @@ class Training {
   bool backward_block(std::size_t i, Storage* dy, Storage* dx) {
     const Block& block = blocks()[i];
     const std::size_t outputs = batch_.count * block.out.elements();
-    if (block.relu) {
+    if (block.relu()) {
       const ReluBackward<Storage, Storage> back{memory().kept[i].out, dy};
       for_each(stream_, outputs, back);
     }
+    if (block.gelu()) for_each(stream_, outputs, GeluBackward<Storage, Storage>{raw_of(i), dy});
     if (!block.product && !block.pools()) return false;
     Storage* const draw = block.product ? memory().draw : dx;
     const bool add = !batch_.first;
@@ -172,7 +176,7 @@ class Training {
     const Block& block = blocks()[i];
     const PoolWindows at = windows(block);
     const Storage* const out = memory().kept[i].out;
-    const float floor = floor_of(block.relu);
+    const float floor = floor_of(block.relu());
     if (at.overlap()) {
       const GatherPool<Storage, Storage> body{raw_of(i), bias(i), out, dy, to, at, floor};
       for_rows(stream_, batch_.count * block.raw.pixels(), block.raw.channels, body);

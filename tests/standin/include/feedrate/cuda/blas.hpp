@@ -14,6 +14,7 @@
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/product.hpp"
 #include "feedrate/train/blas.hpp"
+#include "feedrate/train/kernels.hpp"
 
 namespace standin {
 
@@ -61,7 +62,7 @@ inline std::vector<float> widened(const void* from, std::size_t rows, std::size_
   return dense;
 }
 
-/// Bias and ReLU, or the sums of B's columns, which are added up before C is rounded.
+/// Bias and activation, or the sums of B's columns, which are added up before C is rounded.
 inline void finish(const Product& p, const ProductMemory& memory, const std::vector<float>& b,
                    std::vector<float>& c, Operands result) {
   if (p.epilogue == Epilogue::none) return;
@@ -78,6 +79,9 @@ inline void finish(const Product& p, const ProductMemory& memory, const std::vec
       float& value = c[i * p.n + j];
       value += bias;
       if (p.epilogue == Epilogue::bias_relu && value < 0) value = 0;
+      if (p.epilogue != Epilogue::bias_gelu) continue;
+      store(memory.aux, i * p.c_leading + j, result, value);
+      value = gelu(value);
     }
   }
 }
