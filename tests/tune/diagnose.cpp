@@ -19,8 +19,6 @@ using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 using namespace testing;
 
-constexpr Config two_workers{.workers = 2, .prefetch = 2};
-
 TEST_CASE("A well-fed device gets no diagnosis", "[diagnose]") {
   // Bug: a pipeline that is fine and gets a diagnosis all the same.
   CHECK(causes_in(planted_evidence(two_workers, 950, {.loader = 3000, .device = 1000})).empty());

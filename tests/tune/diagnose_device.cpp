@@ -26,12 +26,6 @@ Evidence fed(double alpha_s, double beta_s) {
   return evidence;
 }
 
-Diagnosis first_of(const Evidence& evidence) {
-  const auto diagnoses = diagnose(evidence).first;
-  REQUIRE_FALSE(diagnoses.empty());
-  return diagnoses.front();
-}
-
 TEST_CASE("A step that computes and is fed well gets no diagnosis", "[diagnose]") {
   // Bug: larger batches recommended to a step whose time is all samples.
   CHECK(causes_in(fed(1e-3, 1e-3)).empty());

@@ -2,6 +2,7 @@
 // Evidence made by hand, for tests of the diagnosis.
 #pragma once
 
+#include <catch2/catch_test_macros.hpp>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,14 @@ inline Evidence planted_evidence(const Config& config, double samples_per_s,
   evidence.trials = {planted_trial(config, samples_per_s, ceilings.device)};
   evidence.trials[0].ceilings = ceilings;
   return evidence;
+}
+
+inline constexpr Config two_workers{.workers = 2, .prefetch = 2};
+inline constexpr Config eight_workers{.workers = 8, .prefetch = 2};
+
+/// Two workers load 200 samples/s for a device that takes 1000.
+inline Evidence starved() {
+  return planted_evidence(two_workers, 196, {.loader = 200, .device = 1000});
 }
 
 /// Adds another config that was measured, and makes it the choice of its tier.
@@ -101,6 +110,13 @@ inline std::string causes_in(const Evidence& evidence) {
 inline std::string first_cause(const Evidence& evidence) {
   const std::string names = causes_in(evidence);
   return names.substr(0, names.find(' '));
+}
+
+/// The cause that is named first; there must be one.
+inline Diagnosis first_of(const Evidence& evidence) {
+  const auto diagnoses = diagnose(evidence).first;
+  REQUIRE_FALSE(diagnoses.empty());
+  return diagnoses.front();
 }
 
 }  // namespace feedrate::testing
