@@ -28,6 +28,13 @@ class Error : public std::runtime_error {
   Fault fault_;
 };
 
+/// What was asked for needs more memory than there is, on the host or the device. Both go on working:
+/// less of it may fit.
+class OutOfMemory : public Error {
+ public:
+  explicit OutOfMemory(const std::string& sentence) : Error(Fault::device, sentence) {}
+};
+
 /// The device can't be used any more by this process, as after an illegal address on a GPU: another
 /// process may.
 class DeviceLost : public Error {

@@ -11,14 +11,9 @@
 
 namespace feedrate::cuda {
 
-/// The device has too little memory for what was asked. It goes on working.
-class OutOfMemory : public Error {
- public:
-  explicit OutOfMemory(const std::string& sentence) : Error(Fault::device, sentence) {}
-};
-
 /// The context is broken: every further call in this process fails.
 using feedrate::DeviceLost;
+using feedrate::OutOfMemory;
 
 namespace detail {
 
