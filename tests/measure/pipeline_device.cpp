@@ -4,8 +4,10 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 
+#include "../load/datasets.hpp"
 #include "fake_device.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/pipeline.hpp"
@@ -43,6 +45,26 @@ TEST_CASE("A coupled round uploads each batch and steps on it", "[pipeline]") {
   CHECK(round.samples == 24);
   CHECK(text(setup.device->calls) == "usfusususf");
   CHECK(setup.device->leased == 0);
+}
+
+TEST_CASE("A round that fails midway leaves no batch with the device", "[pipeline]") {
+  // Bug: one unreadable sample, after which no later round of that loader can begin.
+  Setup setup;
+  Workload workload = setup.workload();
+  bool broken = true;
+  workload.source = make_source(testing::Numbers{.samples = 64, .before = [&](std::size_t i) {
+                                                   if (broken && i == 61) {
+                                                     throw std::runtime_error("torn");
+                                                   }
+                                                 }});
+  workload.pixels = "";
+  Pipeline pipeline(workload, 8, CacheMode::warm);
+  const Request request{
+      Part::coupled, {.batch = 4}, {.seconds = 0, .max_seconds = 0, .min_batches = 40}};
+  CHECK_THROWS_AS(pipeline.run(request), SampleError);
+  CHECK(setup.device->leased == 0);
+  broken = false;
+  CHECK(pipeline.run(request).batches == 40);
 }
 
 TEST_CASE("The copy and the device are measured alone", "[pipeline]") {

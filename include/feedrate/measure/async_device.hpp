@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 
 #include "feedrate/core/config.hpp"
@@ -57,5 +58,20 @@ class AsyncDevice {
   /// Bytes of device memory that a config needs, without taking them.
   virtual std::size_t memory_bytes(const Config& config, const BatchLayout& layout) const = 0;
 };
+
+/// Runs `work`. Where that fails midway the device, which may be null, still holds the batches that
+/// it copies from, and their loader could begin nothing else: they are given back first.
+template <class Work>
+auto or_finish(AsyncDevice* device, Work&& work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (...) {
+    try {
+      if (device) device->finish();
+    } catch (const std::exception&) {  // what failed first is told
+    }
+    throw;
+  }
+}
 
 }  // namespace feedrate

@@ -32,22 +32,9 @@ class Pipeline final : public Measurer {
         largest_batch_(largest_batch),
         data_(workload_, largest_batch, mode) {}
 
+  /// A round that fails leaves nothing behind: the next one runs as if this one had not been.
   Round run(const Request& request) override {
-    detail::count_progress(request.options);
-    RoundOptions options = request.options;
-    options.joules = &workload_.joules;
-    options.gpu = workload_.gpu.get();
-    switch (request.part) {
-      case Part::loader:
-        return loader_alone(request.config, options, request.variant);
-      case Part::device:
-        return device_alone(request.config, options, request.variant);
-      case Part::copy:
-        return copy_alone(request.config, options, request.variant);
-      case Part::coupled:
-        break;
-    }
-    return coupled(request.config, options, request.variant);
+    return or_finish(workload_.device.get(), [&] { return run_part(request); });
   }
 
   std::optional<GpuState> gpu_state() override {
@@ -163,6 +150,24 @@ class Pipeline final : public Measurer {
     std::optional<Lease> lease_;
   };
 
+  Round run_part(const Request& request) {
+    detail::count_progress(request.options);
+    RoundOptions options = request.options;
+    options.joules = &workload_.joules;
+    options.gpu = workload_.gpu.get();
+    switch (request.part) {
+      case Part::loader:
+        return loader_alone(request.config, options, request.variant);
+      case Part::device:
+        return device_alone(request.config, options, request.variant);
+      case Part::copy:
+        return copy_alone(request.config, options, request.variant);
+      case Part::coupled:
+        break;
+    }
+    return coupled(request.config, options, request.variant);
+  }
+
   /// Makes the step of a config, where that was not done before.
   void make_ready(const Config& config) {
     if (copies()) {
@@ -195,9 +200,11 @@ class Pipeline final : public Measurer {
 
   void train_on_next(Loader& loader, const Config& config) {
     if (copies()) {
-      workload_.device->upload(loader);
-      workload_.device->step();
-      workload_.device->finish();
+      or_finish(workload_.device.get(), [&] {
+        workload_.device->upload(loader);
+        workload_.device->step();
+        workload_.device->finish();
+      });
     } else {
       const auto batch = loader.next();
       step_for(config)(*batch);
