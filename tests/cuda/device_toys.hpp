@@ -26,8 +26,7 @@ class DeviceBatch {
         labels_(labels.size_bytes()) {
     put(input_, input.data, stream);
     put(labels_, labels.data(), stream);
-    while (cudaStreamQuery(stream) == cudaErrorNotReady) {
-    }
+    cuda::wait_for(stream);
   }
   DeviceBatch(ToyBatch& batch, cudaStream_t stream)
       : DeviceBatch(batch.view(), batch.labels, stream) {}

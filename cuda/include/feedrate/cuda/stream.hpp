@@ -84,6 +84,15 @@ void wait_until(Done&& done, double bound_s, const char* what) {
   }
 }
 
+/// Waits until all that is queued on a stream is done, for `bound_s` at most. Throws what it has
+/// failed of.
+inline void wait_for(cudaStream_t stream, double bound_s = 60) {
+  const auto done = [stream] {
+    return detail::is_done(cudaStreamQuery(stream), "waiting for the GPU");
+  };
+  wait_until(done, bound_s, "its queued work");
+}
+
 /// A queue of work, which runs in order and beside other streams.
 class Stream {
  public:
@@ -105,12 +114,7 @@ class Stream {
   }
 
   /// Waits until all queued work is done, for `bound_s` at most. Throws what it has failed of.
-  void synchronize(double bound_s = 60) const {
-    const auto done = [this] {
-      return detail::is_done(cudaStreamQuery(stream_), "waiting for the GPU");
-    };
-    wait_until(done, bound_s, "its queued work");
-  }
+  void synchronize(double bound_s = 60) const { cuda::wait_for(stream_, bound_s); }
 
  private:
   cudaStream_t stream_ = nullptr;

@@ -9,25 +9,17 @@
 
 namespace feedrate::cuda {
 
-/// Waits until all that is queued on a stream is done. Throws what it has failed of.
-inline void wait_for(cudaStream_t stream) {
-  constexpr double bound_s = 600;  // thousands of steps may be queued
-  const auto done = [stream] {
-    const cudaError_t status = cudaStreamQuery(stream);
-    if (status == cudaErrorNotReady) return false;
-    check(status, "waiting for the GPU");
-    return true;
-  };
-  wait_until(done, bound_s, "its queued steps");
-}
+/// Thousands of steps may be queued before a small copy.
+inline constexpr double longest_queue_s = 600;
 
 /// Copies `count` elements from the GPU when all that is queued is done.
 template <class T>
 void read_from(cudaStream_t stream, const T* from, T* to, std::size_t count) {
-  wait_for(stream);  // a copy to pageable memory would wait, too, but without a bound
+  wait_for(stream,
+           longest_queue_s);  // a copy to pageable memory would wait, too, but without a bound
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDeviceToHost, stream),
         "reading from the GPU");
-  wait_for(stream);
+  wait_for(stream, longest_queue_s);
 }
 
 /// Copies `count` elements to the GPU behind all that is queued, and waits for it.
@@ -35,7 +27,7 @@ template <class T>
 void write_to(cudaStream_t stream, T* to, const T* from, std::size_t count) {
   check(cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyHostToDevice, stream),
         "writing to the GPU");
-  wait_for(stream);
+  wait_for(stream, longest_queue_s);
 }
 
 }  // namespace feedrate::cuda

@@ -3,12 +3,24 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/train/cpu.hpp"
 #include "feedrate/train/pack.hpp"
 
 namespace feedrate::cuda {
+
+namespace detail {
+
+/// A launch finds what an earlier call has left behind, as on a real device.
+template <class Work>
+void launch(cudaStream_t stream, Work&& work) {
+  check(standin::enqueue(stream, std::forward<Work>(work)), "starting a kernel");
+  check(cudaGetLastError(), "starting a kernel");
+}
+
+}  // namespace detail
 
 /// f(i) for 0 <= i < n; in packs where a GPU would do that.
 template <class F>
@@ -23,14 +35,14 @@ void for_each(cudaStream_t stream, std::size_t n, const F& f) {
     }
     for (; i < n; ++i) f(i);
   };
-  check(standin::enqueue(stream, work), "starting a kernel");
+  detail::launch(stream, work);
 }
 
 /// f(group, row) for 0 <= row < rows, the group being one lane.
 template <class F>
 void for_rows(cudaStream_t stream, std::size_t rows, std::size_t, const F& f) {
   if (rows == 0) return;
-  check(standin::enqueue(stream, [rows, f] { Cpu{}.for_rows(rows, f); }), "starting a kernel");
+  detail::launch(stream, [rows, f] { Cpu{}.for_rows(rows, f); });
 }
 
 }  // namespace feedrate::cuda
