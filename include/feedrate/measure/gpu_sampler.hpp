@@ -13,8 +13,8 @@
 #include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
+#include "feedrate/core/clock.hpp"
 #include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/nvml.hpp"
 #include "feedrate/measure/surroundings.hpp"
@@ -27,9 +27,7 @@ struct GpuUse {
   double busy = -1;     ///< mean share of the time in which a kernel ran; < 0: unknown
   double clock_hz = 0;  ///< of the multiprocessors, mean; 0: unknown, as below
   double power_w = 0;   ///< mean
-  double max_power_w = 0;
   double max_temperature_c = 0;
-  std::vector<std::string> throttled_by;  ///< whatever held the clock down at any look
 };
 
 /// Adds looks up.
@@ -40,17 +38,11 @@ class GpuTally {
     busy_.add(gpu.busy, gpu.busy >= 0);
     clock_hz_.add(gpu.clock_hz, gpu.clock_hz > 0);
     power_w_.add(gpu.power_w, gpu.power_w > 0);
-    max_power_w_ = std::max(max_power_w_, gpu.power_w);
     max_temperature_c_ = std::max(max_temperature_c_, gpu.temperature_c);
-    for (const std::string& reason : gpu.throttled_by) {
-      const auto known = std::find(throttled_by_.begin(), throttled_by_.end(), reason);
-      if (known == throttled_by_.end()) throttled_by_.push_back(reason);
-    }
   }
 
   GpuUse use() const {
-    return {looks_,       busy_.mean(-1),     clock_hz_.mean(0), power_w_.mean(0),
-            max_power_w_, max_temperature_c_, throttled_by_};
+    return {looks_, busy_.mean(-1), clock_hz_.mean(0), power_w_.mean(0), max_temperature_c_};
   }
 
  private:
@@ -68,8 +60,7 @@ class GpuTally {
 
   int looks_ = 0;
   Mean busy_, clock_hz_, power_w_;
-  double max_power_w_ = 0, max_temperature_c_ = 0;
-  std::vector<std::string> throttled_by_;
+  double max_temperature_c_ = 0;
 };
 
 /// Looks at one GPU.
@@ -103,12 +94,16 @@ inline GpuGauges gpu_gauges(const std::string& uuid, bool others = false) {
   return gpu_gauges(uuid, nvml, load_nvml_state(), others);
 }
 
-/// Looks at a GPU again and again in a thread of its own, from construction to destruction. The
-/// driver's utilization is a mean over the last second or less, so that it lags by as much.
+/// The driver's utilization is a mean over the second before the look, or a part of it. Source: the
+/// NVML API reference, nvmlUtilization_t.
+inline constexpr double busy_window_s = 1;
+
+/// Looks at a GPU again and again in a thread of its own, from construction to destruction.
 class GpuSampler {
  public:
   /// Waits from one look to the next; false: there is no next one.
   using Pause = std::function<bool(const std::stop_token&)>;
+  using Now = std::function<double()>;
 
   static Pause every(double seconds) {
     return [seconds](const std::stop_token& stop) {
@@ -120,8 +115,13 @@ class GpuSampler {
     };
   }
 
-  explicit GpuSampler(std::function<GpuState()> look, Pause pause = every(0.1))
+  /// `look` and `now_s` are called in several threads.
+  explicit GpuSampler(
+      std::function<GpuState()> look, Pause pause = every(0.1),
+      Now now_s = [] { return SteadyClock{}.now_s(); })
       : look_(std::move(look)),
+        now_s_(std::move(now_s)),
+        marked_s_(now_s_()),
         thread_([this, pause = std::move(pause)](const std::stop_token& stop) {
           while (pause(stop)) add();
         }) {}
@@ -132,33 +132,37 @@ class GpuSampler {
   void mark() {
     const std::lock_guard lock(mutex_);
     marked_ = {};
+    marked_s_ = now_s_();
   }
 
-  /// What was seen since the mark; looks now where nothing was.
+  /// What was seen since the mark, or since construction; looks now where nothing was. How busy
+  /// the GPU was is unknown of stretches that are no longer than what the driver's figure covers:
+  /// it would tell of what ran before.
   GpuUse since_mark() {
-    if (told(marked_).looks == 0) add();
-    return told(marked_);
+    if (told().looks == 0) add();
+    return told();
   }
-
-  /// What was seen since construction.
-  GpuUse since_start() const { return told(all_); }
 
  private:
   void add() {
-    const GpuState gpu = look_();
+    const double looked_s = now_s_();
+    GpuState gpu = look_();
     const std::lock_guard lock(mutex_);
-    all_.add(gpu);
+    if (looked_s < marked_s_) return;
+    if (looked_s < marked_s_ + busy_window_s) gpu.busy = -1;
     marked_.add(gpu);
   }
 
-  GpuUse told(const GpuTally& tally) const {
+  GpuUse told() const {
     const std::lock_guard lock(mutex_);
-    return tally.use();
+    return marked_.use();
   }
 
   std::function<GpuState()> look_;
+  Now now_s_;
   mutable std::mutex mutex_;
-  GpuTally all_, marked_;
+  GpuTally marked_;
+  double marked_s_;
   std::jthread thread_;  // the last member: it ends before what it uses
 };
 
