@@ -89,7 +89,11 @@ unpack() {
   local mode=$1 file name skip="$always_there"
   shift
   [ "$mode" = libraries ] && skip+="|$of_compilers"
-  [ -n "$foreign" ] && skip+="|$of_another_system$(is_here meson && echo '|meson')$(is_here ninja && echo '|ninja-build')"
+  if [ -n "$foreign" ]; then
+    skip+="|$of_another_system"
+    ! is_here meson || skip+='|meson'
+    ! is_here ninja || skip+='|ninja-build'
+  fi
   prepare_root
   for file; do
     name=$(dpkg-deb -f "$file" Package) || die "The package $file is damaged; remove it and run this again."
@@ -196,6 +200,9 @@ triplet() { dpkg -L libc6 | sed -n 's#.*/\([^/]*\)/libc\.so\.6$#\1#p' | head -n 
 # A tree that was moved, or whose host lost or gained its compiler, is unpacked afresh.
 begin_unpacked() {
   local mode=$1 here="$1 $deps"
+  # LDFLAGS and CXXFLAGS are split at blanks, and no quotes help there.
+  [[ $top != *[[:space:]]* ]] ||
+    die "Packages can't be unpacked into $deps: its path has a space, which compiler flags can't have. Move the clone."
   [ "$(cat "$deps/made-for" 2>/dev/null)" = "$here" ] && return
   rm -rf "$root" "$deps/bin" "$deps/unpacked" "$deps/env.sh"
   echo "$here" >"$deps/made-for"
