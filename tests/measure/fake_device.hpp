@@ -21,6 +21,7 @@ class FakeDevice final : public AsyncDevice {
   double step_time_s = 0;
   double copy_time_s = 0;
   bool can_pin = true;
+  double pinning_s = 0;
   int most_batch = 1 << 20;  ///< beyond, memory does not suffice
 
   std::vector<Config> prepared;
@@ -29,13 +30,18 @@ class FakeDevice final : public AsyncDevice {
   std::vector<char> calls;              ///< u: upload, s: step, f: finish
   std::size_t leased = 0;               ///< batches that it still holds
 
+  /// Bytes of pinned memory of all such devices, and the most that there were at once.
+  inline static std::size_t pinned_bytes = 0, most_pinned_bytes = 0;
+
   Slab make_slab(std::size_t bytes, bool pinned) override {
     slabs.push_back(bytes);
     Slab plain = feedrate::make_slab(bytes);
     if (!pinned) return plain;
-    if (!can_pin)
-      return {new std::byte[bytes], bytes, SlabKind::plain, 0, "too much is locked", free_};
-    return {new std::byte[bytes], bytes, SlabKind::pinned, 0, "", free_};
+    pinned_bytes += bytes;
+    most_pinned_bytes = std::max(most_pinned_bytes, pinned_bytes);
+    const SlabKind kind = can_pin ? SlabKind::pinned : SlabKind::plain;
+    const char* reason = can_pin ? "" : "too much is locked";
+    return {new std::byte[bytes], bytes, kind, pinning_s, reason, free_};
   }
 
   int copies_in_flight() const override { return 2; }
@@ -84,7 +90,10 @@ class FakeDevice final : public AsyncDevice {
   }
 
  private:
-  static void free_(std::byte* data, std::size_t) noexcept { delete[] data; }
+  static void free_(std::byte* data, std::size_t bytes) noexcept {
+    pinned_bytes -= bytes;
+    delete[] data;
+  }
 
   void queue(char call, double seconds) {
     calls.push_back(call);

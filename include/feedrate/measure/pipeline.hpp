@@ -34,7 +34,9 @@ class Pipeline final : public Measurer {
 
   /// A round that fails leaves nothing behind: the next one runs as if this one had not been.
   Round run(const Request& request) override {
-    return or_finish(workload_.device.get(), [&] { return run_part(request); });
+    Round round = or_finish(workload_.device.get(), [&] { return run_part(request); });
+    round.slab_s = data_.slab_s();
+    return round;
   }
 
   std::optional<GpuState> gpu_state() override {

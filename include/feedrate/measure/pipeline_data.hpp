@@ -54,7 +54,8 @@ class PipelineData {
 
   /// A round of the config has ended: the next one begins behind what it has read.
   void advance(const Config& config, const Round& round) {
-    const auto ahead = static_cast<std::uint64_t>(config.batch * options_for(config).slots());
+    const auto batch = static_cast<std::uint64_t>(config.batch);
+    const std::uint64_t ahead = batch * static_cast<std::uint64_t>(options_for(config).slots());
     most_read_ = std::max(most_read_, round.samples + ahead);
     cursor_ += round.samples + ahead;
   }
@@ -76,15 +77,14 @@ class PipelineData {
     return static_cast<std::size_t>(options_for(config).slots()) * layout(config).bytes();
   }
 
+  /// Seconds that making the memory of the loader in use took, once.
+  double slab_s() const { return in_use_ ? in_use_->slab().setup_s() : 0; }
+
   /// The samples that were left out, each once.
   std::vector<Skip> skips() const {
-    std::vector<Skip> all;
+    std::vector<Skip> all = skips_;
     for (const auto& [key, loader] : loaders_) {
-      if (key.variant != Variant::as_is || !loader) continue;
-      for (const Skip& skip : loader->skips()) {
-        const auto same = [&](const Skip& known) { return known.sample == skip.sample; };
-        if (std::none_of(all.begin(), all.end(), same)) all.push_back(skip);
-      }
+      if (key.variant == Variant::as_is && loader) add_new(all, loader->skips());
     }
     return all;
   }
@@ -111,25 +111,50 @@ class PipelineData {
   void require_memory(const Config& config) const {
     const std::size_t bytes = slot_bytes(config);
     if (bytes <= workload_.memory_bytes) return;
-    throw Error(Fault::usage, "The batches of this config take " + std::to_string(bytes >> 20) +
-                                  " MiB, more than the " +
-                                  std::to_string(workload_.memory_bytes >> 20) +
-                                  " MiB that are free: choose a smaller batch or prefetch.");
+    throw OutOfMemory("The batches of this config take " + std::to_string(bytes >> 20) +
+                      " MiB, more than the " + std::to_string(workload_.memory_bytes >> 20) +
+                      " MiB that are free: choose a smaller batch or prefetch.");
   }
 
   /// Workers of the loader that was in use would go on filling its ring beside the round to come.
   Loader& choose(const Config& config, Variant variant) {
-    auto& loader = loaders_[{variant, normalises(config), config.pinned}];
+    const Key key{variant, normalises(config), config.pinned};
+    auto& loader = loaders_[key];
     if (in_use_ && in_use_ != loader.get()) in_use_->resize(0);
     const bool too_small = loader && loader->slab().bytes() < slot_bytes(config);
     if (!loader || (workload_.device && too_small)) {
-      in_use_ = nullptr;
-      loader.reset();
+      drop(key, loader);
+      if (workload_.device) make_room_for(slot_bytes(config));
       loader = std::make_unique<Loader>(source_of(config, variant),
                                         LoaderOptions{.batch = 1, .prefetch = 0}, slab_for(config));
     }
     in_use_ = loader.get();
     return *loader;
+  }
+
+  /// Loaders keep their memory, as pinning is dear, while all of it stays within what one may take.
+  void make_room_for(std::size_t bytes) {
+    if (held_bytes() + bytes <= workload_.memory_bytes) return;
+    for (auto& [key, loader] : loaders_) drop(key, loader);
+  }
+
+  std::uint64_t held_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& [key, loader] : loaders_) bytes += loader ? loader->slab().bytes() : 0;
+    return bytes;
+  }
+
+  void drop(const Key& key, std::unique_ptr<Loader>& loader) {
+    if (loader && key.variant == Variant::as_is) add_new(skips_, loader->skips());
+    if (in_use_ == loader.get()) in_use_ = nullptr;
+    loader.reset();
+  }
+
+  static void add_new(std::vector<Skip>& all, const std::vector<Skip>& more) {
+    for (const Skip& skip : more) {
+      const auto same = [&](const Skip& known) { return known.sample == skip.sample; };
+      if (std::none_of(all.begin(), all.end(), same)) all.push_back(skip);
+    }
   }
 
   std::shared_ptr<const Source> source_of(const Config& config, Variant variant) const {
@@ -149,7 +174,8 @@ class PipelineData {
     if (!workload_.device) return {};
     Config largest = config;
     largest.batch = std::max(config.batch, largest_batch_);
-    const bool fits = slot_bytes(largest) <= workload_.memory_bytes / 4;
+    const std::uint64_t left = workload_.memory_bytes - held_bytes();
+    const bool fits = slot_bytes(largest) <= std::min(workload_.memory_bytes / 4, left);
     Slab slab = workload_.device->make_slab(slot_bytes(fits ? largest : config), config.pinned);
     if (config.pinned && slab.kind() != SlabKind::pinned) {
       throw Error(Fault::device, "Page-locked memory is not to be had: " + slab.reason() + ".");
@@ -176,7 +202,8 @@ class PipelineData {
   CacheMode mode_;
   std::uint64_t cursor_ = 0;                        ///< samples read so far, counted across epochs
   std::uint64_t most_read_ = 4096;                  ///< samples of the longest round
-  std::map<Key, std::unique_ptr<Loader>> loaders_;  ///< null where making one has failed
+  std::map<Key, std::unique_ptr<Loader>> loaders_;  ///< null where dropped, or making it failed
+  std::vector<Skip> skips_;                         ///< of the dropped ones
   Loader* in_use_ = nullptr;
 };
 

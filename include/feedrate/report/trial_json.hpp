@@ -48,6 +48,7 @@ inline Json to_json(const Round& round) {
           {"parked_cpu_s", round.parked_cpu_s},
           {"outside_s", round.outside_s},
           {"copy_s", round.copy_s},
+          {"slab_s", round.slab_s},
           {"device_bytes", round.device_bytes},
           {"nvml_busy", round.nvml_busy >= 0 ? Json(round.nvml_busy) : Json(nullptr)},
           {"power_w", detail::positive_or_null(round.power_w)},
