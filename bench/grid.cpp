@@ -13,6 +13,7 @@
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/trial_json.hpp"
 #include "feedrate/tune/tuner.hpp"
+#include "origin.hpp"
 #include "workloads.hpp"
 
 namespace feedrate {
@@ -178,8 +179,8 @@ Json compare(const Options& options) {
             {"grid_s", grid_s},
             {"budget_s", options.budget_s},
             {"grid_best", to_json(list[best])},
-            {"grid_best_samples_per_s", std::exp(mean(rates[best]))},
-            {"machine", read_machine("/").cpu_model}};
+            {"grid_best_samples_per_s", std::exp(mean(rates[best]))}};
+  json.update(bench::origin());
   for (const Answer& answer : answers) json["answers"].push_back(judged(answer, list, rates, best));
   return json;
 }

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""autotune on unedited scripts against the truth: every config launched alone, several times.
+"""autotune on unedited scripts against the truth: each number of workers, launched alone.
 
     python3 bench/script_truth.py --autotune build/tuner/autotune --python venv/bin/python
 
 Needs a Python with torch, torchvision and accelerate. The pictures are those of autotune's own
-workload `images`, which makes them where it runs first. Per script: the rank correlation (Spearman)
-between the rates that autotune measured or predicted within one launch and the truth, how far its
-recommendation lies behind the best, and the wall time of both.
+workload `images`, which makes them where it runs first. Launched is, several times and in turn,
+each number of workers that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its
+answer. Per script: the rank correlation (Spearman) between the rates that autotune measured or
+predicted within one launch and the truth, how far its recommendation lies behind the best, and the
+wall time of both.
 """
 
 import argparse
@@ -67,19 +69,18 @@ class Launch:
         environment = dict(os.environ, FEEDRATE_ATTACH=path, FEEDRATE_PLAIN="1",
                            FEEDRATE_LOADER=str(index), FEEDRATE_CONFIG=json.dumps(config),
                            PYTHONPATH=os.path.join(TOP, "python"))
+        self._errors = tempfile.TemporaryFile("w+", errors="replace")
         self._process = subprocess.Popen(command_of(options, name), cwd=folder, env=environment,
                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                         stderr=subprocess.DEVNULL, start_new_session=True)
+                                         stderr=self._errors, start_new_session=True)
 
     def rate(self, seconds, patience_s=120):
         """Samples/s over so many seconds, behind the first tenth of them."""
-        self._listener.settimeout(patience_s)
-        connection, _ = self._listener.accept()
+        connection = self._connection(patience_s)
         connection.settimeout(patience_s)
         reports, first = [], None
-        with connection.makefile() as lines:
-            for line in lines:
-                message = json.loads(line)
+        try:
+            for message in map(json.loads, connection.makefile()):
                 if "samples" not in message:
                     continue
                 now_s = message["t"] - message.get("outside_s", 0)
@@ -88,13 +89,37 @@ class Launch:
                     reports.append((now_s, message["samples"]))
                 if now_s - first >= 1.1 * seconds:
                     break
+        except socket.timeout:
+            pass  # what it has reported until then counts
+        if len(reports) < 2:
+            sys.exit("The script ended, or fell silent, before its rate was known: " + self._last_line())
         (begin_s, before), (end_s, after) = reports[0], reports[-1]
         return (after - before) / (end_s - begin_s)
 
+    def _connection(self, patience_s):
+        self._listener.settimeout(1)
+        due_s = time.monotonic() + patience_s
+        while time.monotonic() < due_s:
+            try:
+                return self._listener.accept()[0]
+            except socket.timeout:
+                if self._process.poll() is not None:
+                    break
+        sys.exit("The script never reported: " + self._last_line())
+
+    def _last_line(self):
+        self._errors.seek(0)
+        lines = self._errors.read().strip().splitlines()
+        return lines[-1] if lines else "it wrote nothing to stderr."
+
     def end(self):
-        os.killpg(self._process.pid, signal.SIGKILL)
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it has ended
         self._process.wait()
         self._listener.close()
+        self._errors.close()
 
 
 def launched_rate(options, name, config, index, folder):

@@ -10,14 +10,14 @@ drift. A rival counts with its best setting: the one with the highest median. St
 the rivals run in the virtual environments that hold them.
 """
 import argparse
-import datetime
 import json
 import os
 import pathlib
-import platform
 import statistics
 import subprocess
 import sys
+
+from origin import origin
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -67,22 +67,16 @@ def compare(python, script, arguments, *options):
             "best_setting": best, "ratios": ratios, "ratio_median": statistics.median(ratios)}
 
 
-def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if "model name" in line), "")
-    return {"cpu": model, "cpus": len(os.sched_getaffinity(0)), "system": platform.platform()}
-
-
-def commit():
-    done = subprocess.run(["git", "-C", str(HERE), "describe", "--always", "--dirty"], capture_output=True,
-                          text=True, check=False)
-    return done.stdout.strip() or "unknown"
+def jpeg_files(folder):
+    """The pictures, by the endings that our loader and tf.data take."""
+    return [path for path in pathlib.Path(folder).rglob("*") if path.suffix.lower() in (".jpg", ".jpeg")]
 
 
 def main():
     arguments = parse_arguments()
-    files = [str(path) for path in pathlib.Path(arguments.data).rglob("*.jpg")]
+    files = jpeg_files(arguments.data)
     result = {"what": "images/s: random-resized-crop 224, mirror, normalise; ratio is ours / theirs",
-              "commit": commit(), "date": datetime.date.today().isoformat(), "machine": machine(),
+              **origin(),
               "images": len(files), "bytes_per_image": sum(map(os.path.getsize, files)) // max(1, len(files)),
               "our_workers": arguments.ours, "seconds": arguments.seconds}
     if arguments.torch_python:

@@ -15,6 +15,8 @@ import pathlib
 import sys
 import time
 
+from origin import origin
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 try:
     import tensorflow as tf
@@ -95,7 +97,7 @@ def main():
             batches = pipeline(paths, labels, setting, arguments.batch)
             rates[setting].append(images_per_s(batches, arguments.batch, arguments.seconds))
     result = {"loader": "tf.data", "batch": arguments.batch, "images": len(paths),
-              "images_per_s": rates, "versions": {"tensorflow": tf.__version__}}
+              "images_per_s": rates, **origin(), "versions": {"tensorflow": tf.__version__}}
     if arguments.json:
         print(json.dumps(result, indent=1))
     else:

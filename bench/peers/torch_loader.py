@@ -13,6 +13,8 @@ import json
 import sys
 import time
 
+from origin import origin
+
 try:
     import torch
     import torchvision
@@ -125,6 +127,7 @@ def print_table(result):
 def main():
     arguments = parse_arguments()
     result = measure_handover(arguments) if arguments.handover else measure_images(arguments)
+    result.update(origin())
     result["versions"] = {"torch": torch.__version__, "torchvision": torchvision.__version__}
     if arguments.json:
         print(json.dumps(result, indent=1))

@@ -26,8 +26,14 @@ import subprocess
 import sys
 import time
 
-import torch
-from torch import nn
+from origin import origin
+
+try:
+    import torch
+    from torch import nn
+except ImportError as error:
+    sys.exit(f"{error.name} is missing; make a virtual environment outside of the source tree and "
+             "run its 'pip install torch'.")
 
 IMAGES, SMALL_IMAGES, MLP = "images", "small-images", "mlp"
 CLASSES = 10
@@ -220,7 +226,7 @@ def measure(options):
 def result_of(options, seconds):
     result = {"model": options.model, "torch": torch.__version__, "device": options.device,
               "precision": options.precision, "format": options.format, "threads": options.threads,
-              "batch": options.batch, "steps": options.steps, "rounds": options.rounds}
+              "batch": options.batch, "steps": options.steps, "rounds": options.rounds, **origin()}
     if options.device == "cuda":
         result["gpu"] = torch.cuda.get_device_name()
     first = options.variants[0]

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "../origin.hpp"
 #include "table.hpp"
 
 namespace feedrate::simulate {
@@ -90,7 +91,8 @@ void run(const Options& options) {
   refuse_nonsense(options);
   const double begin_s = SteadyClock{}.now_s();
   const auto records = compete(options, contenders_of(options));
-  const Json json = report(options, records, SteadyClock{}.now_s() - begin_s);
+  Json json = report(options, records, SteadyClock{}.now_s() - begin_s);
+  json.update(bench::origin());
   print(json);
   if (options.output.empty()) return;
   std::ofstream file(options.output);
