@@ -56,6 +56,11 @@ TrainingDevice device_of(const SweepOptions& options) {
   return is_command(options) ? TrainingDevice{} : choose_device(options.device);
 }
 
+/// Of the GPU that trains; empty where none does.
+std::string uuid_of(const TrainingDevice& device) {
+  return device.gpu ? device.gpu->facts.uuid : "";
+}
+
 /// What can be refused before any time is spent.
 void refuse_early(const SweepOptions& options, const TrainingDevice& device) {
   check_timeout(options, device);
@@ -148,6 +153,7 @@ class SweepRun {
   /// What the run has found out of machine, environment and data is taken from its journal.
   void begin_again() {
     const JournalHeader& header = resumption_->recorded.header;
+    require_same_device(header, uuid_of(device_));
     report_ = begin_report(options_, device_);
     report_.tool = header.tool;
     report_.machine = header.machine;
@@ -227,11 +233,17 @@ class SweepRun {
     if (!keeps_journal()) return;
     const std::string folder = std::filesystem::current_path().string();
     const std::string report = std::filesystem::path(file_.path()).filename().string();
-    const JournalHeader header{report_.tool,     options_.words,
-                               folder,           report,
-                               prepared_s_,      report_.machine,
-                               report_.card,     thread_pools_,
-                               report_.workload, trials_->prepared().batches};
+    const JournalHeader header{.tool = report_.tool,
+                               .arguments = options_.words,
+                               .folder = folder,
+                               .report = report,
+                               .prepared_s = prepared_s_,
+                               .machine = report_.machine,
+                               .card = report_.card,
+                               .thread_pools = thread_pools_,
+                               .workload = report_.workload,
+                               .batches = trials_->prepared().batches,
+                               .device = uuid_of(device_)};
     try {
       journal_ = std::make_unique<Journal>(journal_path_of(file_.path()), to_json(header));
     } catch (const Error& error) {

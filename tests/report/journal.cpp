@@ -96,7 +96,7 @@ TEST_CASE("Foreign files are refused with a sentence", "[journal]") {
   refuses("hello\n", "is no journal");
   refuses("[]\n", "is no journal");
   refuses("{\"schema_version\":1}\n", "is no journal");
-  refuses("{\"journal_version\":3}\n", "is no journal");
+  refuses("{\"journal_version\":4}\n", "is no journal");
   refuses("{\"journal_version\":1}\n", "of version 1");
   refuses("{\"journal_version\":\"one\"}\n", "of version \"one\"");
   refuses(std::string(100'000, '[') + "\n", "is no journal");
@@ -114,6 +114,19 @@ TEST_CASE("A run of another version or machine is refused", "[journal]") {
   here.fingerprint = "another";
   CHECK_THROWS_MATCHES(require_same(header, "run.jsonl", header.tool.version, here), Error,
                        MessageMatches(ContainsSubstring("another machine")));
+}
+
+TEST_CASE("A run is gone on with on its own GPU alone", "[journal]") {
+  // Bug: rates of two cards in one race, because CUDA_VISIBLE_DEVICES was changed in between.
+  JournalHeader header = example_header();
+  CHECK_NOTHROW(require_same_device(header, ""));
+  header.device = "GPU-a";
+  CHECK_NOTHROW(require_same_device(header, "GPU-a"));
+  CHECK_THROWS_MATCHES(
+      require_same_device(header, "GPU-b"), Error,
+      MessageMatches(ContainsSubstring("trained on GPU-a and would now train on GPU-b")));
+  CHECK_THROWS_MATCHES(require_same_device(header, ""), Error,
+                       MessageMatches(ContainsSubstring("would now train on no GPU")));
 }
 
 TEST_CASE("A new journal replaces an old one", "[journal]") {

@@ -78,28 +78,6 @@ std::string recorded_run(const std::string& path, bool finished) {
   return heard;
 }
 
-TEST_CASE("Questions that an older version recorded are the same questions", "[journaled]") {
-  // Bug: a journal that is refused because its configs lack the axes that came later.
-  const JournalFolder folder;
-  const std::string path = folder.file("run.jsonl");
-  const std::string heard = recorded_run(path, true);
-  Recorded run = read_recorded(path);
-  for (Json& line : run.lines) {
-    if (!line.contains("question") || !line["question"].contains("config")) continue;
-    line["question"]["config"].erase("graph");
-    line["question"]["config"].erase("preprocess");
-  }
-  FakeMachine machine;
-  Journaled again(machine, nullptr, run.lines, {});
-  CHECK(ask_all(again) == heard);
-  CHECK(machine.asked == 0);
-  Journaled other(machine, nullptr, run.lines, {});
-  Request graph = of_batch(8);
-  graph.config.graph = true;
-  CHECK_THROWS_MATCHES(other.run(graph), Error,
-                       MessageMatches(ContainsSubstring("is not what this program asks")));
-}
-
 TEST_CASE("A recorded run answers the same again, and asks nobody", "[journaled]") {
   // Bug: an answer, a failure, a skipped sample or a time that comes back otherwise.
   const JournalFolder folder;

@@ -53,9 +53,9 @@ void read(const Json& object, const char* key, std::optional<T>& field) {
   field = value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
 }
 
-/// A field that older versions don't write: it stays as it is where it is null or missing.
+/// A field that not everybody can tell: it stays as it is where it is null or missing.
 template <class T>
-void read_newer(const Json& object, const char* key, T& field) {
+void read_if_told(const Json& object, const char* key, T& field) {
   if (object.contains(key) && !object.at(key).is_null()) object.at(key).get_to(field);
 }
 
@@ -95,7 +95,6 @@ inline Json parse_json(std::string_view text) {
 inline void from_json(const Json& json, Config& config) {
   for_each_axis([&](const auto& axis) {
     auto& field = config.*axis.field;
-    if (axis.newer && !json.contains(std::string(axis.name))) return;
     const Json& value = json.at(std::string(axis.name));
     if constexpr (std::is_same_v<decltype(field), Precision&>) {
       field = static_cast<Precision>(detail::index_of(precision_names, value));
@@ -115,12 +114,16 @@ inline void from_json(const Json& json, Round& round) {
                    round.ring_at_start, "ring_at_end", round.ring_at_end, "variability",
                    round.variability, "queue_s", round.queue_s, "energy_j", round.energy_j,
                    "parked_cpu_s", round.parked_cpu_s, "outside_s", round.outside_s);
-  round.copy_s = json.value("copy_s", 0.0);  // older versions, and scripts, knew no GPU
-  round.device_bytes = json.value("device_bytes", std::uint64_t{0});
-  detail::read_newer(json, "nvml_busy", round.nvml_busy);
-  detail::read_newer(json, "power_w", round.power_w);
-  detail::read_newer(json, "clock_hz", round.clock_hz);
-  detail::read_newer(json, "temperature_c", round.temperature_c);
+  const auto of_a_gpu = [&](const char* key, auto& field) {
+    detail::read_if_told(json, key, field);  // scripts look at none
+  };
+  of_a_gpu("copy_s", round.copy_s);
+  of_a_gpu("slab_s", round.slab_s);
+  of_a_gpu("device_bytes", round.device_bytes);
+  of_a_gpu("nvml_busy", round.nvml_busy);
+  of_a_gpu("power_w", round.power_w);
+  of_a_gpu("clock_hz", round.clock_hz);
+  of_a_gpu("temperature_c", round.temperature_c);
 }
 
 inline void from_json(const Json& json, Skip& skip) {

@@ -14,7 +14,7 @@ namespace feedrate {
 /// How a run began. What was measured or read of machine and environment then is kept: a resumed
 /// search must see the same figures.
 struct JournalHeader {
-  static constexpr int version = 3;
+  static constexpr int version = 4;
 
   ToolInfo tool;
   std::vector<std::string> arguments;  ///< the command line, without the program's name
@@ -26,6 +26,7 @@ struct JournalHeader {
   std::vector<ThreadPool> thread_pools;  ///< that the environment sized
   WorkloadInfo workload;
   std::vector<int> batches;  ///< the workload's default axis
+  std::string device;        ///< UUID of the GPU that trains; empty: another device does
 };
 
 inline void from_json(const Json& json, ToolInfo& tool) {
@@ -76,11 +77,9 @@ inline void from_json(const Json& json, WorkloadInfo& workload) {
   workload.cache = json.at("cache") == "cold" ? CacheMode::cold : CacheMode::warm;
   detail::read(json, "cached_samples", workload.cached_samples);
   workload.load = detail::read_load_costs(json.at("load_parts"));
-  workload.pixels = json.value("pixels", false);  // older versions knew no GPU
-  workload.device_free_bytes = json.value("device_free_bytes", std::uint64_t{0});
-  workload.gpu_ceilings = gpu_ceilings_of(json.value("gpu_ceilings", Json(nullptr)));
-  detail::read(json, "rate_source", workload.rate_source);
-  detail::read(json, "script", workload.script);
+  workload.gpu_ceilings = gpu_ceilings_of(json.at("gpu_ceilings"));
+  detail::read_all(json, "pixels", workload.pixels, "device_free_bytes", workload.device_free_bytes,
+                   "rate_source", workload.rate_source, "script", workload.script);
 }
 
 inline Json to_json(const JournalHeader& header) {
@@ -96,7 +95,8 @@ inline Json to_json(const JournalHeader& header) {
       {"thread_pools", detail::json_array(header.thread_pools,
                                           [](const ThreadPool& pool) { return to_json(pool); })},
       {"workload", workload_json(header.workload)},
-      {"batches", header.batches}};
+      {"batches", header.batches},
+      {"device", header.device}};
 }
 
 inline void from_json(const Json& json, JournalHeader& header) {
@@ -105,7 +105,7 @@ inline void from_json(const Json& json, JournalHeader& header) {
                    "machine", header.machine, "card", header.card);
   if (header.card) header.card->machine = header.machine;
   detail::read_all(json, "thread_pools", header.thread_pools, "workload", header.workload,
-                   "batches", header.batches);
+                   "batches", header.batches, "device", header.device);
 }
 
 }  // namespace feedrate

@@ -104,23 +104,11 @@ class Journaled final : public Measurer {
 
   Json replayed(const Json& question) {
     const Json& line = recorded_[at_];
-    if (!line.contains("question") || !is_same(line.at("question"), question)) fail(mismatch());
+    if (!line.contains("question") || line.at("question") != question) fail(mismatch());
     ++at_;
     elapsed_s_ = line.at("elapsed_s").get<double>();
     if (line.contains("skips")) add(line.at("skips").get<std::vector<Skip>>());
     return line.at("answer");
-  }
-
-  /// Whether a recorded question is this one. Older versions knew fewer axes of a config.
-  static bool is_same(Json recorded, const Json& question) {
-    if (recorded == question) return true;
-    if (!recorded.contains("config") || !question.contains("config")) return false;
-    try {
-      recorded["config"] = to_json(recorded["config"].get<Config>());
-    } catch (const std::exception&) {
-      return false;
-    }
-    return recorded == question;
   }
 
   Json lived(const Json& question, bool durable, const RoundOptions& options) {

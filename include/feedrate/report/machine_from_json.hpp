@@ -29,7 +29,7 @@ inline void from_json(const Json& json, Storage& storage) {
 }
 
 inline void from_json(const Json& json, GpuState& gpu) {
-  const auto read = [&](const char* key, auto& field) { detail::read_newer(json, key, field); };
+  const auto read = [&](const char* key, auto& field) { detail::read_if_told(json, key, field); };
   read("clock_hz", gpu.clock_hz);
   read("max_clock_hz", gpu.max_clock_hz);
   read("power_w", gpu.power_w);
@@ -45,10 +45,9 @@ inline void from_json(const Json& json, GpuState& gpu) {
 inline void from_json(const Json& json, Gpu& gpu) {
   detail::read_all(json, "name", gpu.name, "uuid", gpu.uuid, "memory_bytes", gpu.memory_bytes,
                    "pci", gpu.pci, "compute_capability", gpu.compute_capability, "pcie_generation",
-                   gpu.pcie_generation, "pcie_lanes", gpu.pcie_lanes);
+                   gpu.pcie_generation, "pcie_lanes", gpu.pcie_lanes, "now", gpu.now);
   const Json& node = json.at("numa_node");
   gpu.numa_node = node.is_null() ? -1 : node.get<int>();
-  if (json.contains("now")) json.at("now").get_to(gpu.now);  // older versions did not look
 }
 
 inline void from_json(const Json& json, Machine& machine) {

@@ -119,4 +119,14 @@ inline void require_same(const JournalHeader& header, const std::string& path,
                                 "): rates can't be compared across machines, so start anew.");
 }
 
+/// The same where it would go on with another device: `device` as JournalHeader::device.
+inline void require_same_device(const JournalHeader& header, const std::string& device) {
+  if (header.device == device) return;
+  const auto name = [](const std::string& uuid) { return uuid.empty() ? "no GPU" : uuid; };
+  throw Error(Fault::usage, "The run to resume trained on " + name(header.device) +
+                                " and would now train on " + name(device) +
+                                ": rates of two devices can't be compared, so set "
+                                "CUDA_VISIBLE_DEVICES as it was, or start anew.");
+}
+
 }  // namespace feedrate
