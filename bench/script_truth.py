@@ -218,7 +218,7 @@ def judge(options, name, folder):
                     for config in configs for key, values in [(key_of(config),
                                                                rates[key_of(config)])]],
         "tool": report["tool"],
-        "machine": report["machine"]["cpus"],
+        "machine": dict(report["machine"]["cpus"], cpu=report["machine"]["cpu_model"]),
     }
 
 
