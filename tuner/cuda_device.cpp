@@ -130,14 +130,17 @@ class GpuTrainer final : public AsyncDevice {
 
   int copies_in_flight() const override { return cuda::Uploader::copies_in_flight(feeding); }
 
-  /// Where the memory doesn't suffice beside the steps of other configs they go.
+  /// Where the memory doesn't suffice beside what other configs have left, that goes: their steps,
+  /// and slots of larger batches.
   void prepare(const Config& config, const BatchLayout& layout) override {
     step_ = nullptr;
     batch_.reset();
     try {
       make_ready(config, layout);
     } catch (const cuda::OutOfMemory&) {
+      step_ = nullptr;
       steps_.clear();
+      uploader_.emplace(compute_->handle(), feeding);
       make_ready(config, layout);
     }
   }
@@ -214,15 +217,15 @@ double rate_or_0(Measure&& measure) {
 }
 
 /// Bytes per second of copies of `slab` to the device, for a fifth of a second.
-double copy_rate(const Slab& slab, cudaStream_t stream) {
+double copy_rate(const Slab& slab, const cuda::Stream& stream) {
   const cuda::DeviceMemory device(slab.bytes());
   const double start_s = SteadyClock{}.now_s();
   double bytes = 0, seconds = 0;
   while (seconds < 0.2) {
-    cuda::check(
-        cudaMemcpyAsync(device.data(), slab.data(), slab.bytes(), cudaMemcpyHostToDevice, stream),
-        "copying to the GPU");
-    cuda::check(cudaStreamSynchronize(stream), "copying to the GPU");
+    cuda::check(cudaMemcpyAsync(device.data(), slab.data(), slab.bytes(), cudaMemcpyHostToDevice,
+                                stream.handle()),
+                "copying to the GPU");
+    stream.synchronize(stall_s);
     bytes += static_cast<double>(slab.bytes());
     seconds = SteadyClock{}.now_s() - start_s;
   }
@@ -257,7 +260,7 @@ GpuCeilings measure_gpu(const std::string& uuid) {
   constexpr std::size_t bytes = std::size_t{64} << 20;
   const Slab pinned = cuda::make_pinned_slab(bytes), pageable = make_slab(bytes);
   const auto rate = [&](const Slab& slab) {
-    return rate_or_0([&] { return copy_rate(slab, stream.handle()); });
+    return rate_or_0([&] { return copy_rate(slab, stream); });
   };
   if (pinned.kind() == SlabKind::pinned) ceilings.pinned_bytes_per_s = rate(pinned);
   ceilings.pageable_bytes_per_s = rate(pageable);

@@ -2,6 +2,8 @@
 // Steps on the GPU and batches in its memory, for tests.
 #pragma once
 
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -12,6 +14,7 @@
 #include "feedrate/cuda/memory.hpp"
 #include "feedrate/cuda/step.hpp"
 #include "feedrate/cuda/stream.hpp"
+#include "feedrate/train/cpu_step.hpp"
 
 namespace feedrate::test {
 
@@ -67,6 +70,34 @@ struct StreamStep {
   }
   std::vector<float> parameters() { return saved(*step); }
 };
+
+/// What one step at a rate of 1 takes off the parameters: the gradient.
+inline std::vector<float> moved(std::vector<float> before, const std::vector<float>& after) {
+  for (std::size_t i = 0; i < after.size(); ++i) before[i] -= after[i];
+  return before;
+}
+
+/// How far the gradients of the first step lie apart on the CPU and the GPU, relatively.
+inline double gradient_distance(const ModelSpec& model, Precision precision, std::size_t batch,
+                                std::size_t count) {
+  ToyBatch samples(model, count);
+  if (count > 2) samples.labels[1] = -1;
+  CpuStep<float> cpu(model, sgd(1.0f), batch, 1, 3);
+  StreamStep gpu(model, sgd(1.0f), precision, batch);
+  const std::vector<float> start = saved(cpu);
+  REQUIRE(gpu.parameters() == start);
+  cpu.run(samples.view(), samples.labels);
+  gpu.run(samples);
+  REQUIRE(std::abs(gpu.step->loss() / cpu.loss() - 1) < 1e-2);
+  return distance(moved(start, gpu.parameters()), moved(start, saved(cpu)));
+}
+
+/// For gradients of toys: one activation of a few hundred that rounding carries over zero is a
+/// hundredth by itself.
+inline double gradient_bound_of(Precision precision) {
+  if (precision == Precision::fp32) return 2e-5;
+  return precision == Precision::tf32 ? 3e-2 : 8e-2;
+}
 
 inline constexpr Precision precisions[] = {Precision::fp32, Precision::tf32, Precision::fp16,
                                            Precision::bf16};

@@ -19,6 +19,7 @@ namespace feedrate::testing {
 struct FreshDevice {
   explicit FreshDevice(standin::Schedule schedule = standin::lazy) {
     standin::reset();
+    cuda::detail::device_hangs = false;
     standin::set_schedule(schedule);
     standin::guard_memory();
   }
@@ -30,6 +31,7 @@ struct FreshDevice {
 /// A device that nothing was done with, with room for steps on models of the zoo.
 inline void start_device_for_steps(standin::Schedule schedule = standin::lazy) {
   standin::reset();
+  cuda::detail::device_hangs = false;
   standin::set_schedule(schedule);
   standin::set_memory_limit(std::size_t{4} << 30);
   standin::refuses_epilogues = false;

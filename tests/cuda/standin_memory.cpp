@@ -125,7 +125,7 @@ TEST_CASE("A call fails where it is told to, once", "[standin]") {
   CHECK_NOTHROW(DeviceMemory(10));
   CHECK_THROWS_AS(DeviceMemory(10), OutOfMemory);
   CHECK_NOTHROW(DeviceMemory(10));
-  standin::fail_at("*", 1, cudaErrorUnknown);
+  standin::fail_at("*", 1, cudaErrorInvalidValue);
   CHECK_THROWS_AS(memory_state(), Error);
   CHECK_NOTHROW(memory_state());
 }

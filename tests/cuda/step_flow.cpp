@@ -13,6 +13,7 @@
 #include "feedrate/core/random.hpp"
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/step.cuh"
+#include "feedrate/train/cpu_step.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "harness.hpp"
 #include "standin.hpp"
@@ -102,6 +103,48 @@ TEST_CASE("A recorded step is three launches: preprocessing, labels, graph") {
   for (int i = 0; i < 5; ++i) gpu.run(there);
   CHECK(standin::counts().launches - before == 5 * 3);
   CHECK(standin::calls_of("cudaGraphInstantiate") == 1);
+}
+
+TEST_CASE("A rate that a schedule changes reaches all further updates, recorded or not") {
+  // Bug: the rate of the recording, or one that lasts for a single update.
+  const bool graph = GENERATE(false, true);
+  start_device_for_steps(GENERATE(standin::lazy, standin::eager));
+  for (const OptimizerSpec& optimizer : {sgd(0.1f), sgd(0.1f, 0.9f), adam(0.01f)}) {
+    CpuStep<float> cpu(toy_cnn(), optimizer, 6, 1, 3);
+    StreamStep gpu(toy_cnn(), optimizer, Precision::fp32, 6, {.graph = graph, .clip_norm = 100});
+    ToyBatch batch(toy_cnn(), 6);
+    for (const float rate : {0.1f, 0.02f, 0.004f}) {
+      cpu.set_learning_rate(rate);
+      gpu.step->set_learning_rate(rate);
+      for (int i = 0; i < 3; ++i) {
+        cpu.run(batch.view(), batch.labels);
+        gpu.run(batch);
+      }
+    }
+    CHECK(distance(gpu.parameters(), saved(cpu)) < 1e-4);
+    const std::vector<float> before = gpu.parameters();
+    gpu.step->set_learning_rate(0);
+    gpu.run(batch);
+    CHECK(gpu.parameters() == before);
+    CHECK_THROWS_AS(gpu.step->set_learning_rate(-1), Error);
+  }
+}
+
+TEST_CASE("A step that was just made has learnt nothing, though it has run to warm up") {
+  // Bug: momentum, Adam's time or a loss scale from samples that nobody gave it.
+  start_device_for_steps();
+  OptimizerSpec accumulating = adam(0.01f);
+  accumulating.accumulate = 3;
+  for (const OptimizerSpec& optimizer : {sgd(0.1f, 0.9f), adam(), accumulating}) {
+    StreamStep gpu(toy_cnn(), optimizer, Precision::fp16, 6, {.graph = true});
+    CpuStep<float> cpu(toy_cnn(), optimizer, 6, 1, 3);
+    StepState state;
+    state_of(gpu, state);
+    CHECK(gpu.parameters() == saved(cpu));
+    CHECK(state.loss_scale == 65536.0f);
+    CHECK((state.updates == 0 && state.refused == 0 && state.skipped == 0 && state.good == 0));
+    CHECK_NOTHROW(gpu.step->synchronize());
+  }
 }
 
 TEST_CASE(

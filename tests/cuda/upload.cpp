@@ -65,6 +65,43 @@ TEST_CASE("A batch that finds no room on the device costs that batch alone", "[u
   CHECK(seen == expected);
 }
 
+TEST_CASE("A copy that finds no memory to be staged in costs that batch alone", "[upload]") {
+  // Bug: one copy that failed for want of memory ends the feed, though the device works.
+  FreshDevice device;
+  Stream compute;
+  Loader loader(Numbers{97}, feeding(0, 1), slab_for(false));
+  Uploader uploader(compute.handle());
+  standin::fail_at("cudaMemcpyAsync", 2, cudaErrorMemoryAllocation);
+  Delivered seen, expected;
+  for (int n = 0; n < 5; ++n) {
+    auto lease = loader.next();
+    if (n == 1) {
+      CHECK_THROWS_AS(uploader.upload(std::move(*lease)), OutOfMemory);
+      continue;
+    }
+    append(expected, *lease);
+    note(compute.handle(), seen, uploader.upload(std::move(*lease)));
+  }
+  uploader.settle();
+  compute.synchronize();
+  CHECK(seen == expected);
+  CHECK_NOTHROW(loader.reconfigure({.batch = 4}));
+}
+
+TEST_CASE("Nothing is freed any more of a device that does not answer", "[upload]") {
+  // Bug: a program that has told of the hang in a sentence, and then hangs in freeing its memory.
+  FreshDevice device;
+  {
+    Stream compute;
+    const DeviceMemory memory(1 << 10);
+    check(cudaMemsetAsync(memory.data(), 0, memory.bytes(), compute.handle()), "clearing");
+    standin::hang_device();
+    CHECK_THROWS_AS(compute.synchronize(0.01), DeviceLost);
+  }
+  CHECK(standin::calls_of("cudaFree") == 0);
+  standin::reset();
+}
+
 TEST_CASE("Room on the device grows with the batches and is taken once", "[upload]") {
   // Bug: an allocation of device memory in the steady state, or a slot that is too small.
   FreshDevice device;

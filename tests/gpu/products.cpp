@@ -156,11 +156,14 @@ TEMPLATE_TEST_CASE("Epilogues add the bias per column, activate the sum, and sum
   // kernels of its own: that is told as a warning.
   const double bound = sizeof(TestType) == 4 ? 1e-5 : 1e-2;
   for (const Size& s : sizes) {
+    // The largest one has rows of a multiple of 16 bytes: there the library must have them all.
+    const bool aligned = s.k == 512;
     Product p = product_of(s.m, s.n, s.k, operands_of<TestType>());
     for (Epilogue epilogue : {Epilogue::bias, Epilogue::bias_relu, Epilogue::bias_gelu}) {
       p.epilogue = epilogue;
       const Trial<TestType, TestType> trial(p, 0, true);
       if (trial.refused) WARN("no fused bias for " << text_of(p));
+      CHECK_FALSE((aligned && trial.refused));
       CHECK(trial.product <= bound);
       CHECK(trial.aux <= bound);
     }
@@ -170,6 +173,7 @@ TEMPLATE_TEST_CASE("Epilogues add the bias per column, activate the sum, and sum
     p.epilogue = Epilogue::bias_gradient;
     const Trial<TestType, float> trial(p, 0, true);
     if (trial.refused) WARN("no fused gradient of a bias for " << text_of(p));
+    CHECK_FALSE((aligned && trial.refused));
     CHECK(trial.product <= 1e-5);
     CHECK(trial.bias <= 1e-4);
   }

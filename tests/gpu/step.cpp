@@ -44,6 +44,7 @@ TEST_CASE("Toys of every kind of layer take the step that they take on the CPU")
       CAPTURE(name_of(precision), model.input[0], model.layers.size());
       CHECK(distance_after_one(model, precision, 9, 9) < bound_of(precision));
       CHECK(distance_after_one(model, precision, 37, 13) < bound_of(precision));
+      CHECK(gradient_distance(model, precision, 9, 9) < gradient_bound_of(precision));
     }
   }
 }
@@ -54,6 +55,8 @@ TEST_CASE("The models of the zoo take the step that they take on the CPU") {
     for (std::string_view name : zoo_names) {
       CAPTURE(name, name_of(precision));
       CHECK(distance_after_one(zoo_model(name), precision, 33, 31) < bound_of(precision));
+      CHECK(gradient_distance(zoo_model(name), precision, 5, 3) <
+            1.5 * gradient_bound_of(precision));
     }
   }
 }

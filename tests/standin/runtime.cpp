@@ -20,7 +20,6 @@ cudaError_t& last_error() {
 
 bool stays(cudaError_t status) {
   switch (status) {
-    case cudaErrorDevicesUnavailable:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorContained:
@@ -34,6 +33,8 @@ bool stays(cudaError_t status) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
+    case cudaErrorTensorMemoryLeak:
+    case cudaErrorUnknown:
       return true;
     default:
       return false;

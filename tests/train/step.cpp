@@ -30,6 +30,7 @@ TEST_CASE("A step without parameters saves and loads nothing, and refuses anythi
   REQUIRE_NOTHROW(step.load({}));
   REQUIRE_THROWS_AS(step.save(some), Error);
   REQUIRE_THROWS_AS(step.load(some), Error);
+  REQUIRE_THROWS_AS(step.set_learning_rate(0.1f), Error);
 }
 
 }  // namespace feedrate::step_tests

@@ -75,6 +75,11 @@ class CpuStep final : public AnyStep {
     return arena.bytes();
   }
 
+  void set_learning_rate(float rate) override {
+    require_sane(with_rate(parameters_.optimizer(), rate));
+    parameters_.optimizer().rate = rate;
+  }
+
   void synchronize() override {}
   double loss() override { return loss_; }
   double flops_per_sample() const override { return flops_; }

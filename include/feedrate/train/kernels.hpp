@@ -69,8 +69,10 @@ FEEDRATE_HD inline float gelu(float z) {
   return 0.5f * z * (1.0f + std::tanh(0.7978845608f * (z + 0.044715f * z * z * z)));
 }
 
-/// Its derivative.
+/// Its derivative. Beyond 10 that is 0 or 1, and squares of z could overflow.
 FEEDRATE_HD inline float gelu_slope(float z) {
+  z = z > 10.0f ? 10.0f : z;
+  z = z < -10.0f ? -10.0f : z;
   const float t = std::tanh(0.7978845608f * (z + 0.044715f * z * z * z));
   const float inner = 0.7978845608f * (1.0f + 3 * 0.044715f * z * z);
   return 0.5f * (1.0f + t) + 0.5f * z * (1.0f - t * t) * inner;

@@ -34,6 +34,12 @@ inline OptimizerSpec adam(float rate = 1e-3f) {
   return {.kind = OptimizerSpec::Kind::adam, .rate = rate};
 }
 
+/// The same with another rate.
+constexpr OptimizerSpec with_rate(OptimizerSpec spec, float rate) noexcept {
+  spec.rate = rate;
+  return spec;
+}
+
 /// Arrays of optimizer state, each as long as the parameters.
 constexpr std::size_t state_arrays(const OptimizerSpec& spec) noexcept {
   return spec.kind == OptimizerSpec::Kind::adam ? 2 : spec.momentum != 0 ? 1 : 0;

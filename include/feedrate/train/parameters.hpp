@@ -70,6 +70,9 @@ class Parameters {
     }
   }
 
+  /// The optimizer; its rate may be changed between updates.
+  OptimizerSpec& optimizer() noexcept { return spec_; }
+
   /// Where part `part` of a batch adds its gradients; zero before the first batch of an update.
   float* gradient(std::size_t part) noexcept { return gradients_[part].data(); }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/tensor.hpp"
@@ -28,6 +29,12 @@ class AnyStep {
 
   /// Mean loss over the counted samples of the last batch; synchronizes.
   virtual double loss() = 0;
+
+  /// The rate of all updates from now on, for schedules. Throws Error(usage) below 0.
+  virtual void set_learning_rate(float rate) {
+    throw Error(Fault::usage,
+                "This step has no learning rate to set to " + std::to_string(rate) + ".");
+  }
 
   /// Floating-point operations per sample of one step: 2 per multiply-add; forward, weight
   /// gradient and input gradient (none for the first layer).

@@ -25,7 +25,7 @@ struct StepState {
   std::uint32_t good = 0;     ///< updates since the loss scale changed
   std::uint32_t skipped = 0;  ///< updates left out because of an overflow
   std::uint32_t apply = 1;    ///< 0: this update is left out
-  std::uint64_t updates = 0;  ///< done
+  std::uint64_t updates = 0;  ///< done, as far as scalars depend on that: not of plain descent
   std::uint32_t refused = 0;  ///< 1 from a wrong label on, until the host has been told
   std::uint32_t wrong_sample = 0;
   std::int32_t wrong_label = 0;
@@ -145,7 +145,11 @@ struct PrepareUpdate {
     s.factor = 1.0f / s.loss_scale;
     if (rules.clip_norm > 0 && norm > rules.clip_norm) s.factor *= rules.clip_norm / norm;
     s.apply = finite && s.refused == 0 ? 1 : 0;
-    if (s.apply != 0) s.now = scalars_of(spec, ++s.updates);
+    if (s.apply != 0) {
+      const float rate = s.now.rate;  // the host may have changed it
+      s.now = scalars_of(spec, ++s.updates);
+      s.now.rate = rate;
+    }
     if (rules.scales && s.refused == 0) rescale(finite);
   }
 

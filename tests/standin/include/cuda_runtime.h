@@ -7,6 +7,8 @@
 #include <functional>
 
 // Number and words of each error, as in the runtime API reference.
+#define CUDART_VERSION 13000
+
 #define FEEDRATE_STANDIN_ERRORS(X)                                                      \
   X(cudaSuccess, 0, "no error")                                                         \
   X(cudaErrorInvalidValue, 1, "invalid argument")                                       \

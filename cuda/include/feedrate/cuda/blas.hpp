@@ -10,6 +10,7 @@
 
 #include "feedrate/cuda/blas_plan.hpp"
 #include "feedrate/cuda/check.hpp"
+#include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/product.hpp"
 #include "feedrate/cuda/stream.hpp"
 
@@ -27,6 +28,7 @@ class Blas {
   /// `workspace` is device memory of `workspace_bytes`.
   Blas(cudaStream_t stream, std::byte* workspace) : stream_(stream), workspace_(workspace) {
     check(cudaGetDevice(&device_), "asking for the current GPU");
+    bytes_per_s_ = memory_bytes_per_s(device_);
   }
 
   /// While on, a product that is seen for the first time is run several times and waited for.
@@ -46,8 +48,8 @@ class Blas {
     const double with_s = plan_of(fused, memory).choice().seconds;
     const double without_s = plan_of(plain, memory).choice().seconds;
     if (with_s == 0 || without_s == 0) return true;
-    constexpr double bytes_per_s = 2e12, launches_s = 5e-6;
-    return with_s <= without_s + bytes / bytes_per_s + launches_s;
+    constexpr double launch_s = 5e-6;
+    return with_s <= without_s + bytes / bytes_per_s_ + launch_s;
   }
 
   /// Queues the product. Throws Error(device) where the library has no algorithm for it.
@@ -120,6 +122,7 @@ class Blas {
   cudaStream_t stream_;
   std::byte* workspace_;
   int device_ = 0;
+  double bytes_per_s_ = 1;  ///< of the device's memory, at most
   bool tunes_ = false;
   std::map<Key, detail::BlasPlan> plans_;
 };

@@ -128,6 +128,9 @@ class BlasPlan {
     check(cublasLtMatmulPreferenceCreate(&made), "describing a matrix product");
     const Preference preference(made);
     prefer(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
+    // Parts of a sum are added up in fp32, never in the type of C.
+    prefer(made, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+           std::uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
     prefer(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, key_.b_alignment);
     prefer(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, key_.a_alignment);
     prefer(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key_.c_alignment);
@@ -136,7 +139,10 @@ class BlasPlan {
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         handle_, operation_.get(), first_.get(), second_.get(), result_.get(), result_.get(), made,
         static_cast<int>(found.results.size()), found.results.data(), &found.count);
-    if (status != CUBLAS_STATUS_SUCCESS) found.count = 0;
+    const bool fused = key_.product.epilogue != Epilogue::none;
+    const bool unknown = fused && status == CUBLAS_STATUS_INVALID_VALUE;
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || unknown) return {};
+    check(status, "choosing an algorithm for a matrix product");
     const auto usable = [](const auto& result) { return result.state == CUBLAS_STATUS_SUCCESS; };
     const auto end =
         std::partition(found.results.begin(), found.results.begin() + found.count, usable);

@@ -48,7 +48,8 @@ class BlockProduct {
                            .c = out,
                            .bias = const_cast<Storage*>(weights_base() + place_.bias_at),
                            .aux = raw};
-      if (wanted == Epilogue::none || tools_.blas.supports(product, memory)) {
+      const auto bytes = 2.0 * static_cast<double>(product.m * out_ * sizeof(Storage));
+      if (wanted == Epilogue::none || tools_.blas.pays(product, memory, bytes)) {
         return tools_.blas.run(product, memory);
       }
       product.epilogue = Epilogue::none;

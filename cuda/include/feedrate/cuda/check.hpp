@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -16,6 +17,10 @@ using feedrate::DeviceLost;
 using feedrate::OutOfMemory;
 
 namespace detail {
+
+/// True from the first wait on that ran out of time. Then nothing of the device is freed any more:
+/// that waits for the device, without a bound, and the end of the process frees it all.
+inline std::atomic<bool> device_hangs{false};
 
 /// True for errors that stay: the process must end before the device can be used again. Source:
 /// the descriptions of cudaError_t in the CUDA runtime API reference.
@@ -32,6 +37,12 @@ inline bool is_sticky(cudaError_t status) noexcept {
     case cudaErrorAssert:
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContextIsDestroyed:
+    case cudaErrorUnknown:
+#if CUDART_VERSION >= 13000
+    case cudaErrorContained:
+    case cudaErrorTensorMemoryLeak:
+#endif
       return true;
     default:
       return false;

@@ -57,6 +57,19 @@ inline Device describe_device(int index) {
           properties.totalGlobalMem};
 }
 
+/// Bytes per second of a device's memory at best: twice its clock times the width of its bus. A
+/// guess where the driver tells neither.
+inline double memory_bytes_per_s(int index) {
+  int clock_khz = 0, bus_bits = 0;
+  check(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrMemoryClockRate, index),
+        "asking for a clock");
+  check(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index),
+        "asking for a bus");
+  const double told = 2e3 * clock_khz * bus_bits / 8;
+  constexpr double guess = 1e12;
+  return told > 0 ? told : guess;
+}
+
 /// The device of this UUID, as nvidia-smi writes it; throws Error(device) where it is not visible.
 inline Device find_device(const std::string& uuid) {
   const int count = device_count();

@@ -28,17 +28,11 @@ class DeviceMemory {
     return *this;
   }
   ~DeviceMemory() {
-    if (data_) cudaFree(data_);
+    if (data_ && !detail::device_hangs) cudaFree(data_);
   }
 
   std::byte* data() const noexcept { return data_; }
   std::size_t bytes() const noexcept { return bytes_; }
-
-  /// Gives the memory up without freeing it, which could wait for ever for a device that is lost.
-  std::byte* release() noexcept {
-    bytes_ = 0;
-    return std::exchange(data_, nullptr);
-  }
 
  private:
   std::byte* data_ = nullptr;

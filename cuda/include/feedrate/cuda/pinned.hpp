@@ -40,7 +40,7 @@ void free_on(const std::byte* owner, Free&& free) noexcept {
   std::memcpy(&device, owner, sizeof device);
   const bool moves = cudaGetDevice(&current) == cudaSuccess && current != device;
   if (moves) cudaSetDevice(device);
-  free();
+  if (!device_hangs) free();
   if (moves) cudaSetDevice(current);
   cudaGetLastError();  // a lost device must not be found by the next check of another one
 }

@@ -53,7 +53,7 @@ class CudaStep final : public AnyStep {
     training_.emplace(
         TrainingParts<Storage>{blocks_, places_, memory_, optimizer_, rules(), operands}, stream_);
     start(seed);
-    tune();
+    warm_up();
   }
 
   /// `input` is f32, or u8 which is scaled to 0 to 1, of shape [count, ...sample shape], on the
@@ -79,18 +79,19 @@ class CudaStep final : public AnyStep {
     return arena.bytes();
   }
 
-  void synchronize() override {
-    const StepState state = read_state();
-    if (state.refused == 0) return;
-    check(cudaMemsetAsync(&memory_.state->refused, 0, sizeof(state.refused), stream_),
-          "clearing the state of a step");
-    refuse_label(state.wrong_sample, state.wrong_label, classes());
-  }
+  void synchronize() override { settled(); }
 
   double loss() override {
     if (count_ > 0) for_rows(stream_, 1, count_, MeanLoss{memory_.losses, memory_.state, count_});
-    synchronize();
-    return double{read_state().loss};
+    return double{settled().loss};
+  }
+
+  /// A small copy, which waits for nothing: what is queued from now on has that rate.
+  void set_learning_rate(float rate) override {
+    require_sane(with_rate(optimizer_, rate));
+    check(cudaMemcpyAsync(&memory_.state->now.rate, &rate, sizeof rate, cudaMemcpyHostToDevice,
+                          stream_),
+          "setting the learning rate");
   }
 
   double flops_per_sample() const override { return flops_; }
@@ -140,6 +141,15 @@ class CudaStep final : public AnyStep {
     return blocks;
   }
 
+  /// The state when all queued work is done. Throws where a label was wrong.
+  StepState settled() {
+    const StepState state = read_state();
+    if (state.refused == 0) return state;
+    check(cudaMemsetAsync(&memory_.state->refused, 0, sizeof(state.refused), stream_),
+          "clearing the state of a step");
+    refuse_label(state.wrong_sample, state.wrong_label, classes());
+  }
+
   void require_stream() const {
     if (!options_.graph || stream_ != nullptr) return;
     throw Error(Fault::usage, "A step can be recorded as a graph only on a stream of its own.");
@@ -160,33 +170,49 @@ class CudaStep final : public AnyStep {
     std::vector<float> parameters(parameter_count());
     initialise(blocks_, seed, parameters);
     load(parameters);
+  }
+
+  StepState first_state() const noexcept {
     StepState state;
     state.now = scalars_of(optimizer_, 1);
     if (rules().scales) state.loss_scale = options_.first_loss_scale;
     state.factor = 1.0f / state.loss_scale;
     state.gradient_scale = 1.0f / static_cast<float>(batch_);
-    write_to(stream_, memory_.state, &state, 1);
+    return state;
   }
 
-  /// Chooses the algorithms of all products of a full batch. They are measured on random samples,
-  /// all labelled 0, and real weights: on zeros, which take less power, others may win.
-  void tune() {
+  /// Runs each kind of full batch once and learns nothing of it: products choose their algorithms
+  /// and kernels are loaded, which a recording must not do. The samples are random, since on zeros,
+  /// which take less power, other algorithms may win.
+  void warm_up() {
+    StepState state = first_state();
+    state.refused = 1;  // as behind a wrong label, no update is done
+    write_to(stream_, memory_.state, &state, 1);
     const std::size_t elements = batch_ * blocks_.front().in.elements();
     for_each(stream_, elements, Noise<Storage>{memory_.input});
     training_->tune({.count = batch_});
-    wait_for(stream_);
+    for (const BatchKind& kind : full_batches()) {
+      training_->queue(kind);
+      if (options_.graph) {
+        graphs_[kind] = Graph::record(stream_, [&] { training_->queue(kind); });
+      }
+    }
+    state = first_state();
+    write_to(stream_, memory_.state, &state, 1);
   }
 
-  /// The first batch of a kind is queued as it is: kernels are loaded when they are first used, and
-  /// a recording must not do that. The second one is recorded.
+  /// The kinds that full batches are of, as they are accumulated.
+  std::vector<BatchKind> full_batches() const {
+    const int all = optimizer_.accumulate;
+    if (all == 1) return {{batch_, true, true}};
+    std::vector<BatchKind> kinds{{batch_, true, false}, {batch_, false, true}};
+    if (all > 2) kinds.push_back({batch_, false, false});
+    return kinds;
+  }
+
   void train(const BatchKind& batch) {
-    if (!options_.graph) return training_->queue(batch);
-    const auto [graph, is_new] = graphs_.try_emplace(batch);
-    if (is_new) return training_->queue(batch);
-    if (!graph->second) {
-      graph->second = Graph::record(stream_, [&] { training_->queue(batch); });
-    }
-    graph->second.launch(stream_);
+    const auto graph = graphs_.find(batch);
+    graph == graphs_.end() ? training_->queue(batch) : graph->second.launch(stream_);
   }
 
   StepInput input_;

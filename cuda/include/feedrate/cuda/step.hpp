@@ -17,8 +17,8 @@
 namespace feedrate::cuda {
 
 struct StepOptions {
-  /// From the third batch of a size on, a step is one recorded graph: one launch instead of dozens.
-  /// Needs a stream other than the default one.
+  /// A full batch is one recorded graph: one launch instead of dozens. A smaller one is launched
+  /// kernel by kernel. Needs a stream other than the default one.
   bool graph = false;
   float clip_norm = 0;             ///< gradients longer than this are shortened to it; 0: none
   float first_loss_scale = 65536;  ///< fp16 only; halved at each overflow
@@ -46,7 +46,8 @@ std::size_t cuda_step_bytes(const ModelSpec& model, const OptimizerSpec& optimiz
                             Precision precision, std::size_t batch);
 
 /// Floating-point operations per second of large matrix products on the current GPU: the ceiling
-/// of any step. Takes about `seconds` and waits for them; throws OutOfMemory without 700 MiB.
+/// of any step. Takes about `seconds`, and up to a second more to choose an algorithm; throws
+/// OutOfMemory without 800 MiB.
 double product_flops_per_s(Precision precision, cudaStream_t stream, double seconds);
 
 }  // namespace feedrate::cuda

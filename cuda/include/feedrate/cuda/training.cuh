@@ -3,6 +3,7 @@
 // it, since all that changes from batch to batch lies in the GPU's memory.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <utility>
@@ -205,7 +206,7 @@ class Training {
     if (rules.measures() || parts_.optimizer.kind == OptimizerSpec::Kind::adam) {
       const PrepareUpdate prepare{parts_.optimizer, rules, memory().state, memory().sums,
                                   norm_parts};
-      for_rows(stream_, 1, 32, prepare);
+      for_rows(stream_, 1, std::max<std::size_t>(norm_parts, 32), prepare);
     }
     if (state_arrays(parts_.optimizer) == 2) return update<2>(count);
     state_arrays(parts_.optimizer) == 1 ? update<1>(count) : update<0>(count);

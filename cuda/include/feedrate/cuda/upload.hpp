@@ -41,16 +41,12 @@ class Uploader {
   Uploader(const Uploader&) = delete;
   Uploader& operator=(const Uploader&) = delete;
 
-  /// Waits, for `stall_s` at most, until no queued work touches the slots. Memory of a device that
-  /// was lost is left to the end of the process: to free it could wait for ever.
+  /// Waits, for `stall_s` at most, until no queued work touches the slots.
   ~Uploader() {
     try {
-      if (!lost_) wait_for_all();
-    } catch (const DeviceLost&) {
-      lost_ = true;
-    } catch (...) {  // freeing the memory waits for the device, which works
+      if (!failure_) wait_for_all();
+    } catch (...) {  // whoever asks the device next is told
     }
-    if (lost_) memory_.release();
   }
 
   /// LoaderOptions::copies_in_flight that an uploader wants, so that its leases don't take away
@@ -131,8 +127,11 @@ class Uploader {
     if (failure_) std::rethrow_exception(failure_);
     try {
       return work();
+    } catch (const OutOfMemory&) {  // the device works on
+      if (end_copies()) give_up(std::current_exception());
+      end_leases();
+      throw;
     } catch (const DeviceLost&) {
-      lost_ = true;
       give_up(std::current_exception());
       throw;
     } catch (...) {
@@ -142,19 +141,25 @@ class Uploader {
     }
   }
 
-  void end_copies() noexcept {
+  /// True where the device was lost meanwhile; what failed first is told.
+  bool end_copies() noexcept {
     try {
       copy_.synchronize(stall_s_);
     } catch (const DeviceLost&) {
-      lost_ = true;
-    } catch (...) {  // it was told already what failed first
+      return true;
+    } catch (...) {
     }
+    return false;
+  }
+
+  void end_leases() noexcept {
+    for (Slot& slot : slots_) slot.lease.reset();
+    copied_ = queued_;
   }
 
   void give_up(std::exception_ptr failure) noexcept {
     failure_ = std::move(failure);
-    for (Slot& slot : slots_) slot.lease.reset();
-    copied_ = queued_;
+    end_leases();
   }
 
   Slot& slot_of(std::uint64_t upload) noexcept { return slots_[upload % slots_.size()]; }
@@ -212,7 +217,6 @@ class Uploader {
   std::uint64_t copied_ = 0;  ///< those of them that are known to be done: the oldest
   double copy_s_ = 0;
   std::exception_ptr failure_;
-  bool lost_ = false;
 };
 
 }  // namespace feedrate::cuda
