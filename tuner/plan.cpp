@@ -36,7 +36,7 @@ void check_objective(Objective objective, const SweepOptions& options,
                 "--objective mfu compares with the machine card: leave --no-card out.");
   }
   if (objective != Objective::samples_per_joule) return;
-  const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->index) : cpu_energy();
+  const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->facts.uuid) : cpu_energy();
   if (meter.works()) return;
   throw Error(Fault::usage, "--objective samples_per_joule can't be measured here, " +
                                 meter.why_not + ": choose another objective.");

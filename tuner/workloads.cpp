@@ -381,7 +381,7 @@ PreparedWorkload prepare_workload(const WorkloadRequest& request) {
   if (device.accelerator) {
     emulate(prepared, *device.accelerator);
   } else {
-    const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->index) : cpu_energy();
+    const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->facts.uuid) : cpu_energy();
     prepared.workload.joules = meter.joules;
   }
   if (device.gpu) train_on(*device.gpu, prepared, request);

@@ -49,7 +49,10 @@ Nvml metered_gpu() {
   nvml.init = [] { return ++open_drivers, 0; };
   nvml.shutdown = [] { return --open_drivers, 0; };
   nvml.error_string = [](int) { return "Not Supported"; };
-  nvml.device = [](unsigned, Nvml::Device* device) { return *device = nullptr, 0; };
+  nvml.device_by_uuid = [](const char* uuid, Nvml::Device* device) {
+    *device = nullptr;
+    return std::string(uuid) == "GPU-a" ? 0 : 6;
+  };
   nvml.total_energy = [](Nvml::Device, unsigned long long* millijoules) {
     return *millijoules = gpu_mj, gpu_error;
   };
@@ -104,7 +107,7 @@ TEST_CASE("a counter that goes away is an error, not zero") {
 TEST_CASE("a GPU's joules count from when the meter was made, and the driver is closed") {
   // Bug: millijoules taken for joules, or a driver left open.
   {
-    const EnergyMeter meter = gpu_energy(0, metered_gpu());
+    const EnergyMeter meter = gpu_energy("GPU-a", metered_gpu());
     REQUIRE(meter.works());
     gpu_mj = 7'500;
     CHECK(meter.joules() == Approx(2.5));
@@ -115,16 +118,13 @@ TEST_CASE("a GPU's joules count from when the meter was made, and the driver is 
   CHECK(open_drivers == 0);
 }
 
-TEST_CASE("a GPU is metered by its UUID where its place is not known") {
+TEST_CASE("a GPU is metered by its UUID") {
   // Bug: the joules of another GPU, where the runtime counts them in another order.
   Nvml nvml = metered_gpu();
-  CHECK(gpu_energy("GPU-a", nvml).why_not == "the GPU doesn't tell its energy: Not Supported");
-  nvml.device_by_uuid = [](const char* uuid, Nvml::Device* device) {
-    *device = nullptr;
-    return std::string(uuid) == "GPU-a" ? 0 : 6;
-  };
   CHECK(gpu_energy("GPU-a", nvml).works());
-  CHECK_FALSE(gpu_energy("GPU-b", nvml).works());
+  CHECK(gpu_energy("GPU-b", nvml).why_not == "the GPU doesn't tell its energy: Not Supported");
+  nvml.device_by_uuid = nullptr;
+  CHECK(gpu_energy("GPU-a", nvml).why_not == "the NVIDIA driver finds no GPU by its UUID");
   CHECK(open_drivers == 0);
 }
 
@@ -132,12 +132,13 @@ TEST_CASE("a GPU or a driver that doesn't tell says so") {
   // Bug: a null function that is called on an old driver.
   Nvml old = metered_gpu();
   old.total_energy = nullptr;
-  CHECK(gpu_energy(0, old).why_not == "the NVIDIA driver has no energy counter");
+  CHECK(gpu_energy("GPU-a", old).why_not == "the NVIDIA driver has no energy counter");
   const Nvml unsupported = metered_gpu();
   gpu_error = 3;
-  CHECK(gpu_energy(0, unsupported).why_not == "the GPU doesn't tell its energy: Not Supported");
+  CHECK(gpu_energy("GPU-a", unsupported).why_not ==
+        "the GPU doesn't tell its energy: Not Supported");
   CHECK(open_drivers == 0);
-  CHECK_FALSE(gpu_energy(0, load_nvml("libfeedrate-no-such-library.so")).works());
+  CHECK_FALSE(gpu_energy("GPU-a", load_nvml("libfeedrate-no-such-library.so")).works());
 }
 
 TEST_CASE("a round knows the joules between its start and its end") {

@@ -2,14 +2,17 @@
 // Tests of measure/surroundings.hpp, measure/run_queue.hpp and measure/gpu_state.hpp.
 #include "feedrate/measure/surroundings.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "../planted_tree.hpp"
-#include "feedrate/core/clock.hpp"
 #include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/run_queue.hpp"
 
@@ -60,33 +63,33 @@ TEST_CASE("A kernel that doesn't tell of the run queue says nothing", "[surround
   CHECK(run_queue_wait_s(tree.root()) == 0);
 }
 
+/// Seconds that three times as many threads as CPUs are queued while they compute, or sleep.
+double queued_s(bool computing) {
+  std::atomic<bool> over = false;
+  const double begin_s = run_queue_wait_s();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3 * read_surroundings().cpus->usable; ++i) {
+    threads.emplace_back([&] {
+      while (computing && !over) continue;
+      over.wait(false);
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const double queued_s =
+      run_queue_wait_s() - begin_s;  // before they end and take theirs with them
+  over = true;
+  over.notify_all();
+  return queued_s;
+}
+
 TEST_CASE("Threads beyond the cores wait in the run queue, sleeping ones don't", "[surroundings]") {
   // Bug: sleeping counted as waiting for a core, by which data that wait would look like data
-  // that compute. Three times as many computing threads as CPUs wait twice as long as they run.
+  // that compute. All of the sleepers' time is more than two thirds of the others'.
   if (!read_text("/proc/self/task/" + std::to_string(::getpid()) + "/schedstat")) {
     SKIP("this kernel keeps no run queue statistics");
   }
-  double asleep_s = run_queue_wait_s();
-  std::thread([&] { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }).join();
-  asleep_s = run_queue_wait_s() - asleep_s;
-  const int cpus = read_surroundings().cpus->usable;
-  const double begin_s = run_queue_wait_s();
-  double crowded_s = 0;
-  {
-    const double end_s = SteadyClock{}.now_s() + 0.2;
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < 3 * cpus; ++i) {
-      threads.emplace_back([end_s] {
-        while (SteadyClock{}.now_s() < end_s) {
-        }
-      });
-    }
-    while (SteadyClock{}.now_s() < end_s) {
-    }
-    crowded_s = run_queue_wait_s() - begin_s;  // before they end and take theirs with them
-  }
-  CHECK(asleep_s < 0.05);
-  CHECK(crowded_s > 0.05);
+  const double asleep_s = queued_s(false), crowded_s = queued_s(true);
+  CHECK(asleep_s < crowded_s);
 }
 
 /// A GPU at half its clock because it is hot, which another process uses for 30 %.
@@ -140,7 +143,7 @@ TEST_CASE("A GPU tells its power, heat, use and link", "[surroundings]") {
   CHECK(gpu.temperature_c == Approx(87));
   CHECK(gpu.pcie_generation == 1);
   CHECK(gpu.pcie_lanes == 8);
-  CHECK(gpu.other_processes == 0);
+  CHECK(gpu.other_processes == -1);
 }
 
 TEST_CASE("Where a container renames processes this one is not taken for another",
@@ -150,6 +153,17 @@ TEST_CASE("Where a container renames processes this one is not taken for another
   const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 77);
   CHECK(gpu.other_processes == 1);
   CHECK_FALSE(gpu.other_busy);
+}
+
+TEST_CASE("However many others compute on a GPU, all are counted", "[surroundings]") {
+  // Bug: a crowded GPU called idle, because its processes were too many for the room they got.
+  NvmlState state = hot_gpu();
+  state.processes = [](Nvml::Device, unsigned* count, NvmlState::Process* list) {
+    const unsigned room = std::exchange(*count, 300);
+    for (unsigned p = 0; p < std::min(room, 300u); ++p) list[p].pid = p + 1;
+    return room < 300 ? 7 : 0;
+  };
+  CHECK(read_gpu_state(state, nullptr, 1).other_processes == 299);
 }
 
 TEST_CASE("A driver that tells nothing makes no state of a GPU", "[surroundings]") {
@@ -165,7 +179,7 @@ TEST_CASE("A driver that tells nothing makes no state of a GPU", "[surroundings]
   refusing.clock = [](Nvml::Device, int, unsigned*) { return 3; };
   const GpuState gpu = read_gpu_state(refusing, nullptr, 1);
   CHECK(gpu.clock_hz == 0);
-  CHECK(gpu.other_processes == 0);
+  CHECK(gpu.other_processes == -1);
   CHECK_FALSE(gpu.other_busy);
 }
 

@@ -115,48 +115,27 @@ inline EnergyMeter cpu_energy(const std::string& root = "") {
   return {sum, "CPU packages and memory, by RAPL", ""};
 }
 
-namespace detail {
-
-/// What the GPU uses that `find(&device)` finds.
-template <class Find>
-EnergyMeter metered_gpu(const Nvml& nvml, Find&& find) {
-  if (!nvml.why_not.empty()) return {{}, "", nvml.why_not};
+/// What the GPU of this UUID uses, as nvidia-smi writes it. Volta and later tell.
+inline EnergyMeter gpu_energy(const std::string& uuid, const Nvml& nvml = load_nvml()) {
+  const OpenNvml open = open_nvml(nvml);
+  if (!open.nvml) return {{}, "", open.why_not};
   if (!nvml.total_energy) return {{}, "", "the NVIDIA driver has no energy counter"};
-  if (const int error = nvml.init(); error != 0) {
-    return {{}, "", std::string("the NVIDIA driver refuses: ") + nvml.error_string(error)};
-  }
-  const std::shared_ptr<void> open(nullptr, [nvml](void*) { nvml.shutdown(); });
+  if (!nvml.device_by_uuid) return {{}, "", "the NVIDIA driver finds no GPU by its UUID"};
   Nvml::Device device = nullptr;
   unsigned long long start_mj = 0;
-  const int missing = find(&device);
-  const int error = missing != 0 ? missing : nvml.total_energy(device, &start_mj);
+  int error = nvml.device_by_uuid(uuid.c_str(), &device);
+  if (error == 0) error = nvml.total_energy(device, &start_mj);
   if (error != 0) {
     return {{}, "", std::string("the GPU doesn't tell its energy: ") + nvml.error_string(error)};
   }
-  const auto joules = [nvml, device, start_mj, open] {
+  const auto joules = [open, device, start_mj] {
     unsigned long long now_mj = 0;
-    if (nvml.total_energy(device, &now_mj) == 0) {
+    if (open.nvml->total_energy(device, &now_mj) == 0) {
       return static_cast<double>(now_mj - start_mj) * 1e-3;
     }
     throw Error(Fault::device, "The GPU doesn't tell its energy any more: see nvidia-smi.");
   };
   return {joules, "the GPU, by NVML", ""};
-}
-
-}  // namespace detail
-
-/// What GPU `index`, in the driver's order, uses. Volta and later tell.
-inline EnergyMeter gpu_energy(unsigned index, const Nvml& nvml = load_nvml()) {
-  return detail::metered_gpu(nvml,
-                             [&](Nvml::Device* device) { return nvml.device(index, device); });
-}
-
-/// What the GPU of this UUID uses; the order of the CUDA runtime is often another.
-inline EnergyMeter gpu_energy(const std::string& uuid, const Nvml& nvml = load_nvml()) {
-  return detail::metered_gpu(nvml, [&](Nvml::Device* device) {
-    constexpr int not_supported = 3;
-    return nvml.device_by_uuid ? nvml.device_by_uuid(uuid.c_str(), device) : not_supported;
-  });
 }
 
 }  // namespace feedrate

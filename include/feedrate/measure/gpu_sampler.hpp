@@ -7,7 +7,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -73,12 +72,9 @@ struct GpuGauges {
 /// a copy of `look` is there. With `others`, who else uses the GPU is looked at too.
 inline GpuGauges gpu_gauges(const std::string& uuid, const Nvml& nvml, const NvmlState& state,
                             bool others = false) {
-  if (!nvml.why_not.empty()) return {{}, nvml.why_not};
+  const OpenNvml open = open_nvml(nvml);
+  if (!open.nvml) return {{}, open.why_not};
   if (!nvml.device_by_uuid) return {{}, "the NVIDIA driver finds no GPU by its UUID"};
-  if (const int error = nvml.init(); error != 0) {
-    return {{}, std::string("the NVIDIA driver refuses: ") + nvml.error_string(error)};
-  }
-  const std::shared_ptr<void> open(nullptr, [nvml](void*) { nvml.shutdown(); });
   Nvml::Device device = nullptr;
   if (const int error = nvml.device_by_uuid(uuid.c_str(), &device); error != 0) {
     return {{}, "the NVIDIA driver knows no GPU " + uuid + ": " + nvml.error_string(error)};

@@ -111,29 +111,49 @@ inline double busy_share(const NvmlState& state, Nvml::Device device) {
   return std::min(1.0, rates.gpu / 100.0);
 }
 
-/// The ids of the processes with a context on the GPU, as the driver names them.
-inline std::vector<unsigned> gpu_processes(const NvmlState& state, Nvml::Device device) {
-  std::array<NvmlState::Process, 128> list{};
-  auto count = static_cast<unsigned>(list.size());
-  if (!state.processes || state.processes(device, &count, list.data()) != 0) return {};
-  std::vector<unsigned> pids;
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, list.size()); ++i) {
-    pids.push_back(list[i].pid);
+/// All entries of a list, for which the driver says how much room it wants; empty where it doesn't
+/// tell. `ask(list, &count)` is one of NVML's functions.
+template <class Entry, class Ask>
+std::optional<std::vector<Entry>> nvml_list(Ask&& ask) {
+  constexpr int too_little_room = 7;
+  std::vector<Entry> list(128);
+  for (int tries = 0; tries < 4; ++tries) {
+    auto count = static_cast<unsigned>(list.size());
+    const int error = ask(list.data(), &count);
+    if (error == 0) {
+      list.resize(std::min<std::size_t>(count, list.size()));
+      return list;
+    }
+    if (error != too_little_room) return std::nullopt;
+    list.resize(std::max<std::size_t>(count, list.size()) * 2);  // more may come meanwhile
   }
+  return std::nullopt;
+}
+
+/// The ids of the processes with a context on the GPU, as the driver names them; empty where it
+/// doesn't tell.
+inline std::optional<std::vector<unsigned>> gpu_processes(const NvmlState& state,
+                                                          Nvml::Device device) {
+  if (!state.processes) return std::nullopt;
+  const auto list = nvml_list<NvmlState::Process>(
+      [&](NvmlState::Process* to, unsigned* count) { return state.processes(device, count, to); });
+  if (!list) return std::nullopt;
+  std::vector<unsigned> pids;
+  for (const NvmlState::Process& process : *list) pids.push_back(process.pid);
   return pids;
 }
 
 /// Share of the GPU's time that others used of late; empty where the driver doesn't tell.
 inline std::optional<double> other_busy(const NvmlState& state, Nvml::Device device,
                                         unsigned own_pid) {
-  std::array<NvmlState::Sample, 128> list{};
-  auto count = static_cast<unsigned>(list.size());
-  if (!state.utilization || state.utilization(device, list.data(), &count, 0) != 0) {
-    return std::nullopt;
-  }
+  if (!state.utilization) return std::nullopt;
+  const auto list = nvml_list<NvmlState::Sample>([&](NvmlState::Sample* to, unsigned* count) {
+    return state.utilization(device, to, count, 0);
+  });
+  if (!list) return std::nullopt;
   unsigned percent = 0;
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, list.size()); ++i) {
-    if (list[i].pid != own_pid) percent += list[i].sm_percent;
+  for (const NvmlState::Sample& sample : *list) {
+    if (sample.pid != own_pid) percent += sample.sm_percent;
   }
   return std::min(1.0, percent / 100.0);
 }
@@ -167,9 +187,10 @@ inline GpuState read_gpu_state(const NvmlState& state, Nvml::Device device,
                                unsigned own_pid = static_cast<unsigned>(::getpid())) {
   GpuState gpu = read_gpu_gauges(state, device);
   const auto pids = detail::gpu_processes(state, device);
-  const bool knows_us = std::find(pids.begin(), pids.end(), own_pid) != pids.end();
-  gpu.other_processes = std::max(0, static_cast<int>(pids.size()) - 1);
-  if (knows_us && pids.size() > 1) gpu.other_busy = detail::other_busy(state, device, own_pid);
+  if (!pids) return gpu;
+  const bool knows_us = std::find(pids->begin(), pids->end(), own_pid) != pids->end();
+  gpu.other_processes = std::max(0, static_cast<int>(pids->size()) - 1);
+  if (knows_us && pids->size() > 1) gpu.other_busy = detail::other_busy(state, device, own_pid);
   return gpu;
 }
 

@@ -46,12 +46,6 @@ std::string nvml_text(Ask&& ask) {
   return ask(text, static_cast<unsigned>(sizeof text)) == 0 ? text : "";
 }
 
-template <class Ask>
-int nvml_number(Ask&& ask) {
-  unsigned number = 0;
-  return ask(&number) == 0 ? static_cast<int>(number) : 0;
-}
-
 /// NVML writes "00000000:81:00.0" in capitals, the kernel "0000:81:00.0" in small letters.
 inline std::string kernel_pci(std::string bus_id) {
   if (bus_id.size() == 16) bus_id.erase(0, 4);
@@ -83,15 +77,15 @@ inline Gpu describe(const Nvml& nvml, const NvmlState& state, Nvml::Device devic
   Nvml::Pci pci{};
   if (nvml.pci(device, &pci) == 0) gpu.pci = kernel_pci(pci.bus_id);
   gpu.compute_capability = capability_of(nvml, device);
-  gpu.pcie_generation = nvml_number([&](unsigned* to) { return nvml.pcie_generation(device, to); });
-  gpu.pcie_lanes = nvml_number([&](unsigned* to) { return nvml.pcie_width(device, to); });
+  gpu.pcie_generation = static_cast<int>(nvml_gauge(nvml.pcie_generation, device));
+  gpu.pcie_lanes = static_cast<int>(nvml_gauge(nvml.pcie_width, device));
   gpu.numa_node = numa_node_of(root, gpu.pci);
   gpu.now = read_gpu_gauges(state, device);
-  const auto pids = gpu_processes(state, device);
-  gpu.now.other_processes = static_cast<int>(std::count_if(
-      pids.begin(), pids.end(), [own = static_cast<unsigned>(::getpid())](unsigned pid) {
-        return pid != own;  // which need not hold a context on it
-      }));
+  if (const auto pids = gpu_processes(state, device)) {
+    const auto own = static_cast<unsigned>(::getpid());  // which need not hold a context on it
+    const auto is_other = [&](unsigned pid) { return pid != own; };
+    gpu.now.other_processes = static_cast<int>(std::count_if(pids->begin(), pids->end(), is_other));
+  }
   return gpu;
 }
 
@@ -117,15 +111,11 @@ inline void list_gpus(const Nvml& nvml, const NvmlState& state, const std::strin
 /// it is not asked how the GPUs are now.
 inline Gpus read_gpus(const Nvml& nvml, const std::string& root = "", const NvmlState& state = {}) {
   Gpus gpus;
-  gpus.why_none = nvml.why_not;
-  if (!gpus.why_none.empty()) return gpus;
-  if (const int error = nvml.init(); error != 0) {
-    gpus.why_none = std::string("the NVIDIA driver refuses: ") + nvml.error_string(error);
-    return gpus;
-  }
+  const OpenNvml open = open_nvml(nvml);
+  gpus.why_none = open.why_not;
+  if (!open.nvml) return gpus;
   gpus.driver = detail::nvml_text([&](char* to, unsigned n) { return nvml.driver_version(to, n); });
   detail::list_gpus(nvml, state, root, gpus);
-  nvml.shutdown();
   return gpus;
 }
 

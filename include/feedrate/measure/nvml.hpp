@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include <memory>
 #include <string>
 #include <type_traits>
 
@@ -86,6 +87,24 @@ inline Nvml load_nvml(const char* library_name = "libnvidia-ml.so.1") {
   nvml.total_energy = reinterpret_cast<decltype(nvml.total_energy)>(
       dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
   return nvml;
+}
+
+/// A library that was initialised, and is shut down behind the last copy.
+struct OpenNvml {
+  std::shared_ptr<const Nvml> nvml;  ///< null where it can't be used
+  std::string why_not;               ///< one phrase then
+};
+
+inline OpenNvml open_nvml(const Nvml& nvml) {
+  if (!nvml.why_not.empty()) return {nullptr, nvml.why_not};
+  if (const int error = nvml.init(); error != 0) {
+    return {nullptr, std::string("the NVIDIA driver refuses: ") + nvml.error_string(error)};
+  }
+  const auto close = [](const Nvml* open) {
+    open->shutdown();
+    delete open;
+  };
+  return {std::shared_ptr<const Nvml>(new Nvml(nvml), close), ""};
 }
 
 }  // namespace feedrate

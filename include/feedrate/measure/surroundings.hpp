@@ -41,7 +41,7 @@ struct GpuState {
   std::vector<std::string> throttled_by;  ///< "power cap", "heat", ...; empty: by nothing
   double clock_hz = 0;                    ///< of the multiprocessors; 0: unknown
   double max_clock_hz = 0;
-  int other_processes = 0;                ///< that hold a context on it
+  int other_processes = -1;               ///< that hold a context on it; < 0: unknown
   std::optional<double> other_busy = {};  ///< share of its time that they take; empty: unknown
   double busy = -1;  ///< share of the last second or less in which a kernel ran; < 0: unknown
   double power_w = 0;
