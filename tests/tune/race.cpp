@@ -115,5 +115,44 @@ TEST_CASE("A wild round of one runner hides nothing of the others", "[race]") {
   CHECK_FALSE(race.is_likely_faster(2, 0));
 }
 
+TEST_CASE("A wild round widens what is known of its own runner alone", "[race]") {
+  // Bug: one round that went wrong in the noise of all, so that nobody is shown to be faster, nor
+  // hopeless, for the rest of the race.
+  constexpr double eightfold = 2.08;
+  Race race({0, 1, 2, 3, 4, 5}, 0, 1);
+  while (race.passes() < 6) {
+    const std::size_t trial = *race.propose();
+    const int pass = race.passes();
+    const double wobble = 0.02 * ((pass + static_cast<int>(trial)) % 3 - 1);
+    const double wild = trial == 5 && pass == 0 ? -6 : 0;
+    const double score = (trial == 0 ? 0 : eightfold) + wobble + wild;
+    race.notify(Score{score, score});
+  }
+  CHECK(race.noise() < 0.05);
+  CHECK(race.is_shown_faster(1, 0));
+  CHECK_FALSE(race.is_shown_faster(5, 0));
+  CHECK(race.difference(1, 2).second < 0.05);
+  CHECK(race.difference(1, 5).second > 0.5);
+  const auto [ahead, error] = race.best_difference(5, 1);
+  CHECK(ahead + 1.645 * error < 0.05);
+  CHECK(race.best_difference(1, 5).first > 0.5);
+}
+
+TEST_CASE("Two noisy passes show nothing to be likely", "[race]") {
+  // Bug: two standard errors taken for 95 % where they are known from one pair of differences: with
+  // one degree of freedom that takes 12.7 of them.
+  Race race({0, 1}, 0, 1);
+  while (race.passes() < 2) {
+    const std::size_t trial = *race.propose();
+    const double ahead = race.passes() == 0 ? 0.3 : 0.5;
+    const double score = trial == 1 ? ahead : 0;
+    race.notify(Score{score, score});
+  }
+  const auto [ahead, error] = race.difference(1, 0);
+  CHECK(ahead > 2 * error);
+  CHECK_FALSE(race.is_likely_faster(1, 0));
+  CHECK_FALSE(race.is_likely_faster(0, 1));
+}
+
 }  // namespace
 }  // namespace feedrate::race_tests

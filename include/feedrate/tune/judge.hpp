@@ -96,7 +96,7 @@ class Judge {
         sweep_.options().allowed.begin(), sweep_.options().allowed.end(), [&](Tier tier) {
           const Trials trials = in_race(tier);
           if (trials.empty()) return true;
-          const std::size_t choice = choice_of(tied(trials));
+          const std::size_t choice = choice_of(tied(trials), trials);
           return expected_loss(choice, trials) < little && open_gain(choice, trials) < much;
         });
   }
@@ -119,7 +119,7 @@ class Judge {
     double most = 0;
     for (const std::size_t trial : trials) {
       if (trial == choice) continue;
-      const auto [ahead, error] = race_.difference(trial, choice);
+      const auto [ahead, error] = race_.best_difference(trial, choice);
       most = std::max(most, expected_excess(ahead - finest_difference, error));
     }
     return most;
@@ -130,7 +130,7 @@ class Judge {
     double most = 0;
     for (const std::size_t trial : trials) {
       if (trial == choice) continue;
-      const auto [ahead, error] = race_.difference(trial, choice);
+      const auto [ahead, error] = race_.best_difference(trial, choice);
       most = std::max(most, std::expm1(ahead + 1.645 * error));
     }
     return most;
@@ -164,7 +164,10 @@ class Judge {
   void settle_against_reference(TierChoice& choice, const Trials& trials) {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return settle_alone(choice, trials);
-    choice.trial = choice_of(choice.tie_set);
+    choice.trial = choice_of(choice.tie_set, trials);
+    const auto& tie_set = choice.tie_set;
+    const bool tied = std::find(tie_set.begin(), tie_set.end(), choice.trial) != tie_set.end();
+    if (!tied) choice.tie_set = {choice.trial};
     const bool keep = choice.trial == reference;
     choice.open_gain = open_gain(choice.trial, trials);
     choice.speedup = {1, 1, 1};
@@ -176,20 +179,23 @@ class Judge {
     choice.standing = standing(choice, keep);
   }
 
-  /// The cheapest of a tie set that is shown to be faster than the reference, else the reference.
-  /// Where the race ended before the first look nothing can be shown: then what is likely counts,
-  /// and the standing says that it is not resolved.
-  std::size_t choice_of(const Trials& tie_set) const {
+  /// The cheapest of a tie set that is shown to be faster than the reference, else the best of all
+  /// that are, else the reference: a leader that wins by luck hides nobody. Where the race ended
+  /// before the first look nothing can be shown: then what is likely counts, and the standing says
+  /// that it is not resolved.
+  std::size_t choice_of(const Trials& tie_set, const Trials& trials) const {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return tie_set.front();
+    if (std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end()) return reference;
     const auto is_faster = [&](std::size_t trial) {
       if (trial == reference) return false;
       return race_.passes() < looks.front() ? race_.is_likely_faster(trial, reference)
                                             : race_.is_shown_faster(trial, reference);
     };
-    const bool tied = std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end();
-    const auto found = std::find_if(tie_set.begin(), tie_set.end(), is_faster);
-    return tied || found == tie_set.end() ? reference : *found;
+    const auto tied = std::find_if(tie_set.begin(), tie_set.end(), is_faster);
+    if (tied != tie_set.end()) return *tied;
+    const auto any = std::find_if(trials.begin(), trials.end(), is_faster);
+    return any == trials.end() ? reference : *any;
   }
 
   /// Where the reference itself does not run there is nothing to gain against.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/measure/verdict.hpp"
+#include "feedrate/tune/race_noise.hpp"
 #include "feedrate/tune/space.hpp"
 
 namespace feedrate {
@@ -68,6 +70,7 @@ class Race {
     if (!queue_.empty()) return;
     ++passes_;
     block_.reset();
+    weigh();
   }
 
   int passes() const noexcept { return passes_; }
@@ -87,11 +90,26 @@ class Race {
   }
 
   /// Mean and standard error of the log-ratio of their objectives. The error is pooled: that of one
-  /// round, as all runners' rounds show it beside what their pass has in common.
+  /// round, as all runners' rounds show it beside what their pass has in common. Wild runners have
+  /// an error of their own.
   std::pair<double, double> difference(std::size_t a, std::size_t b) const {
     const std::vector<double> ratios = log_ratios(a, b, &Score::objective);
     if (ratios.empty()) return {0, std::numeric_limits<double>::infinity()};
-    return {mean(ratios), noise() * std::sqrt(2.0 / static_cast<double>(ratios.size()))};
+    const double variances = noise_.variance_of(place(a)) + noise_.variance_of(place(b));
+    return {mean(ratios), std::sqrt(variances / static_cast<double>(ratios.size()))};
+  }
+
+  /// The same of what `a` may be ahead by at best. A wild runner that single rounds hold back is as
+  /// fast as its median at most: how slow those were says nothing of how fast it may be.
+  std::pair<double, double> best_difference(std::size_t a, std::size_t b) const {
+    const auto [ahead, error] = difference(a, b);
+    if (!noise_.is_wild(place(a))) return {ahead, error};
+    const std::vector<double> ratios = log_ratios(a, b, &Score::objective);
+    const double middle = median(ratios);
+    if (middle <= ahead) return {ahead, error};
+    const double variances = noise_.variance + noise_.variance_of(place(b));
+    const double of_median = std::numbers::pi / 2;  // times the variance of a mean
+    return {middle, std::sqrt(of_median * variances / static_cast<double>(ratios.size()))};
   }
 
   /// Whether `a` is shown to be faster than `b`: beyond chance, whichever two of the finalists they
@@ -100,23 +118,19 @@ class Race {
     const auto [ahead, error] = difference(a, b);
     const VerdictOptions options{.rivals = rivals_};
     return passes_ > 1 && compare(a, b).log_ratio.low > 0 &&
-           ahead > error * student_quantile(freedom(), options.alpha_per_look());
+           ahead > error * student_quantile(freedom(a, b), options.alpha_per_look());
   }
 
-  /// Whether `a` is ahead of `b` by two pooled standard errors, or beyond the interval of their own
-  /// pairs, which one wild round of a third runner does not widen: likely, but not shown.
+  /// Whether `a` is ahead of `b` beyond the 95 % interval of the pooled error, or beyond that of
+  /// their own pairs, which one wild round of a third runner does not widen: likely, but not shown.
   bool is_likely_faster(std::size_t a, std::size_t b) const {
     const auto [ahead, error] = difference(a, b);
-    return ahead > 2 * error || compare(a, b).log_ratio.low > 0;
+    return ahead > error * student_quantile(freedom(a, b), 0.05) || compare(a, b).log_ratio.low > 0;
   }
 
-  /// Standard deviation of one round within its pass; infinite before the second pass.
-  double noise() const {
-    double squares = 0;
-    double freedom = 0;
-    for (int pass = 0; pass < passes_; ++pass) add_spread(pass, squares, freedom);
-    return freedom > 0 ? std::sqrt(squares / freedom) : std::numeric_limits<double>::infinity();
-  }
+  /// Standard deviation of one round within its pass, of all but the wild; infinite before the
+  /// second pass.
+  double noise() const { return std::sqrt(noise_.variance); }
 
   /// The log-ratio of their rates, with its 95 % interval: unbounded below two common passes.
   Interval log_speedup(std::size_t a, std::size_t b) const {
@@ -144,31 +158,28 @@ class Race {
     std::vector<Score> scores;  ///< one per pass
   };
 
-  /// Degrees of freedom of the noise, no fewer than one.
-  double freedom() const {
-    double squares = 0, freedom = 0;
-    for (int pass = 0; pass < passes_; ++pass) add_spread(pass, squares, freedom);
-    return std::max(1.0, freedom);
+  /// Learns the noise from the passes that are over.
+  void weigh() {
+    std::vector<std::vector<double>> objectives;
+    for (const Runner& runner : runners_) {
+      auto& own = objectives.emplace_back();
+      for (const Score& score : runner.scores) own.push_back(score.objective);
+    }
+    noise_ = noise_of(objectives, passes_);
   }
 
-  /// Squares of what is left of a pass's scores when each runner's mean and the pass's own are
-  /// taken away. Source: the two-way layout without repeats, e.g. Scheffe, 1959, chapter 4.
-  void add_spread(int pass, double& squares, double& freedom) const {
-    std::vector<double> rest;
-    const auto p = static_cast<std::size_t>(pass);
-    for (const Runner& runner : runners_) {
-      if (runner.scores.size() > p && runner.scores.size() > 1)
-        rest.push_back(runner.scores[p].objective - score(runner.trial));
-    }
-    if (rest.size() < 2) return;
-    const double center = mean(rest);
-    for (const double value : rest) squares += (value - center) * (value - center);
-    freedom += static_cast<double>(rest.size() - 1) * (passes_ - 1) / passes_;
+  /// Degrees of freedom of the error of two runners' difference, no fewer than one.
+  double freedom(std::size_t a, std::size_t b) const {
+    const bool wild = noise_.is_wild(place(a)) || noise_.is_wild(place(b));
+    return std::max(1.0, wild ? passes_ - 1.0 : noise_.freedom);
   }
 
   const Runner& find(std::size_t trial) const {
     return *std::find_if(runners_.begin(), runners_.end(),
                          [&](const Runner& runner) { return runner.trial == trial; });
+  }
+  std::size_t place(std::size_t trial) const {
+    return static_cast<std::size_t>(&find(trial) - runners_.data());
   }
   Runner& find(std::size_t trial) { return const_cast<Runner&>(std::as_const(*this).find(trial)); }
 
@@ -216,6 +227,7 @@ class Race {
   Random random_;
   std::vector<std::size_t> queue_;
   std::optional<int> block_;  ///< of the pass that runs
+  RaceNoise noise_;           ///< of the passes that are over
   int passes_ = 0;
   int rivals_ = 0;
 };
