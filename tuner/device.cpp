@@ -54,6 +54,18 @@ std::vector<unsigned> with_uuid(const Gpus& gpus, std::string_view begin) {
   return found;
 }
 
+/// Unless it is told to count as the driver does, the CUDA runtime counts the fastest GPU first:
+/// the same number may be another GPU where they differ.
+void require_plain_order(const DevicesHere& here) {
+  const std::vector<Gpu>& gpus = here.gpus.list;
+  const bool alike = std::all_of(gpus.begin(), gpus.end(),
+                                 [&](const Gpu& gpu) { return gpu.name == gpus.front().name; });
+  if (alike || here.order == "PCI_BUS_ID") return;
+  throw Error(Fault::device, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+                                 "', and CUDA numbers these GPUs in another order than nvidia-smi: "
+                                 "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or use UUIDs.");
+}
+
 /// The GPUs that CUDA_VISIBLE_DEVICES leaves to this process, in its order; all without it. What is
 /// none ends the list. Source: CUDA C++ Programming Guide, "CUDA Environment Variables".
 std::vector<unsigned> visible_gpus(const DevicesHere& here) {
@@ -69,6 +81,7 @@ std::vector<unsigned> visible_gpus(const DevicesHere& here) {
     const auto number = whole_number(word);
     const auto named = with_uuid(here.gpus, word.starts_with("GPU-") ? word : "");
     if (number ? *number >= here.gpus.list.size() : named.size() != 1) break;
+    if (number) require_plain_order(here);
     all.push_back(number ? *number : named.front());
   }
   return all;
@@ -140,12 +153,14 @@ ChosenGpu choose_gpu(const std::string& wish, const std::function<DevicesHere()>
 }
 
 /// The first GPU where there is one, and this build can use it.
-std::optional<ChosenGpu> gpu_without_a_wish(const std::function<DevicesHere()>& devices_here) {
-  const DevicesHere here = devices_here();
-  if (!here.has_cuda || here.gpus.list.empty()) return std::nullopt;
+TrainingDevice without_a_wish(const DevicesHere& here) {
+  if (!here.has_cuda) return {};
+  if (here.gpus.list.empty()) {
+    return {.why_cpu = here.nvidia_on_bus ? here.gpus.why_none : ""};
+  }
   const std::vector<unsigned> visible = visible_gpus(here);
-  if (visible.empty()) return std::nullopt;
-  return ChosenGpu{visible.front(), here.gpus.list[visible.front()]};
+  if (visible.empty()) return {};
+  return {.gpu = ChosenGpu{visible.front(), here.gpus.list[visible.front()]}};
 }
 
 }  // namespace
@@ -157,28 +172,20 @@ std::string TrainingDevice::name() const {
 
 TrainingDevice choose_device(const std::string& wish,
                              const std::function<DevicesHere()>& devices_here) {
-  if (wish.empty()) return {std::nullopt, gpu_without_a_wish(devices_here)};
+  if (wish.empty()) return without_a_wish(devices_here());
   if (wish == "cpu") return {};
   if (wish.starts_with(emulated)) {
     const std::string name = wish.substr(emulated.size());
     const bool known = name.find('@') == std::string::npos;
-    return {known ? accelerator_named(name) : own_accelerator(name), std::nullopt};
+    return {.accelerator = known ? accelerator_named(name) : own_accelerator(name)};
   }
   if (wish == "cuda" || wish.starts_with("cuda:")) {
-    return {std::nullopt, choose_gpu(wish, devices_here)};
+    return {.gpu = choose_gpu(wish, devices_here)};
   }
   throw Error(Fault::usage, "There is no device '" + wish +
                                 "': there are cpu, cuda, cuda:1, emulated:SECONDS@BATCH, and as "
                                 "emulated:NAME " +
                                 accelerator_names() + ".");
-}
-
-std::optional<double> compute_capability(const Gpu& gpu) {
-  const std::string& text = gpu.compute_capability;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end == text.data()) return std::nullopt;
-  return value;
 }
 
 }  // namespace feedrate

@@ -20,8 +20,9 @@ struct ChosenGpu {
 
 /// What trains: the cpu where both are empty.
 struct TrainingDevice {
-  std::optional<Accelerator> accelerator;  ///< that is emulated
-  std::optional<ChosenGpu> gpu;
+  std::optional<Accelerator> accelerator = {};  ///< that is emulated
+  std::optional<ChosenGpu> gpu = {};
+  std::string why_cpu = {};  ///< one phrase where a GPU is plugged in, and fell out unasked
 
   bool is_cpu() const noexcept { return !accelerator && !gpu; }
   /// "cpu", "emulated:h100/resnet50" or "cuda:0", as --device takes it.
@@ -33,6 +34,8 @@ struct DevicesHere {
   bool has_cuda = false;  ///< of this build
   Gpus gpus;
   std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES
+  std::string order = {};              ///< CUDA_DEVICE_ORDER
+  bool nvidia_on_bus = false;          ///< whether or not a driver answers
 };
 
 DevicesHere read_devices_here();
@@ -40,11 +43,9 @@ DevicesHere read_devices_here();
 /// The device of "cpu", "emulated:CARD/WORKLOAD", "emulated:SECONDS@BATCH", "cuda", "cuda:1" or
 /// "cuda:GPU-UUID", of which the beginning is enough; "": the first GPU where this build can use
 /// one, else the cpu. `devices_here` is asked only where that depends on it. Throws Error(usage) on
-/// a name that means nothing, Error(device) on a GPU that is not to be had.
+/// a name that means nothing, Error(device) on a GPU that is not to be had, or where the numbers in
+/// CUDA_VISIBLE_DEVICES may mean other GPUs to the CUDA runtime than to the driver.
 TrainingDevice choose_device(const std::string& wish,
                              const std::function<DevicesHere()>& devices_here = read_devices_here);
-
-/// The compute capability as a number, 9.0 or 7.5; empty where the driver didn't tell.
-std::optional<double> compute_capability(const Gpu& gpu);
 
 }  // namespace feedrate

@@ -4,6 +4,7 @@
 
 #include "cuda_device.hpp"
 #include "device.hpp"
+#include "feedrate/measure/facts.hpp"
 
 namespace feedrate {
 
@@ -12,6 +13,8 @@ DevicesHere read_devices_here() {
   here.has_cuda = built_with_cuda();
   if (here.has_cuda) here.gpus = read_gpus();
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) here.visible = visible;
+  if (const char* order = std::getenv("CUDA_DEVICE_ORDER")) here.order = order;
+  here.nvidia_on_bus = has_nvidia_on_bus();
   return here;
 }
 

@@ -150,11 +150,12 @@ void plan_device(TuneOptions& plan, const SweepOptions& options, const TrainingD
   if (!device.gpu) return plan_cpu(plan);
   plan_gpu(plan, options, device.gpu->facts, workload);
   if (options.batch.empty() && may_change_batch(plan)) {
-    plan.space.batch = thinned_batches(device_batches(plan, workload), plan.reference.batch);
+    plan.space.batch = thinned_batches(workload.batches, plan.reference.batch);
   }
 }
 
-/// What gains are measured against: what frameworks do when told nothing, and what the user fixed.
+/// What gains are measured against: what frameworks do when told nothing, and what the user fixed,
+/// but no workers and no prefetch even then.
 void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu, int cpus) {
   Config& reference = plan.reference;
   const Space& space = plan.space;
@@ -164,6 +165,10 @@ void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu,
   if (space.effective_batch > 0) reference.accumulate = space.effective_batch / reference.batch;
   reference.precision =
       reference_value(space.precision, !options.precision.empty(), Precision::fp32);
+  reference.pinned = reference_value(space.pinned, !options.pinned.empty(), reference.pinned);
+  reference.graph = reference_value(space.graph, !options.graph.empty(), reference.graph);
+  reference.preprocess =
+      reference_value(space.preprocess, !options.preprocess.empty(), reference.preprocess);
 }
 
 /// All that does not depend on the device.

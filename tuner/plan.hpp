@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
@@ -20,14 +19,12 @@ struct PlannedWorkload {
   std::vector<int> batches;  ///< the default axis
   std::size_t samples = 0;   ///< of its dataset
   bool pixels = false;       ///< they are bytes, which host or device may turn into floats
-  /// Bytes of a GPU's memory that are free, and that a config needs; 0 and empty where unknown.
-  std::uint64_t device_free_bytes = 0;
-  std::function<std::uint64_t(const Config&)> device_bytes = {};
+  std::uint64_t device_free_bytes = 0;  ///< of a GPU's memory; 0: unknown
 };
 
-/// Checks and translates everything but the data. On a GPU whose memory is known the default
-/// batches double up to the largest that fits into 90 % of what is free there. Throws Error(usage)
-/// on values that make no sense, Error(device) on a device that can't do what is asked.
+/// Checks and translates everything but the data. On a GPU the default batches are thinned. Throws
+/// Error(usage) on values that make no sense, Error(device) on a device that can't do what is
+/// asked.
 TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
                        const TrainingDevice& device, const PlannedWorkload& workload);
 

@@ -2,8 +2,10 @@
 #include "plan_gpu.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "applicable.hpp"
@@ -11,6 +13,15 @@
 
 namespace feedrate {
 namespace {
+
+/// The compute capability as a number, 9.0 or 7.5; empty where the driver didn't tell.
+std::optional<double> compute_capability(const Gpu& gpu) {
+  const std::string& text = gpu.compute_capability;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end == text.data()) return std::nullopt;
+  return value;
+}
 
 /// Formats that the tensor cores of a compute capability lack. Source: CUDA C++ Programming Guide,
 /// "Tensor Core Operations": half from 7.0 on, TF32 and bfloat16 from 8.0 on.
@@ -29,14 +40,14 @@ void drop_precisions(TuneOptions& plan, const Gpu& gpu) {
 }
 
 /// The least memory that a batch needs, over the precisions.
-std::uint64_t least_bytes(const TuneOptions& plan, const PlannedWorkload& workload, int batch) {
+std::uint64_t least_bytes(const TuneOptions& plan, const DeviceBytes& device_bytes, int batch) {
   std::uint64_t least = ~std::uint64_t{0};
   for (const Precision precision : plan.space.precision) {
     Config config = plan.reference;
     config.preprocess = Preprocess::device;
     config.precision = precision;
     config.batch = batch;
-    least = std::min(least, workload.device_bytes(config));
+    least = std::min(least, device_bytes(config));
   }
   return least;
 }
@@ -109,15 +120,15 @@ void limit_device_memory(TuneOptions& plan, std::uint64_t most_bytes, std::uint6
   }
 }
 
-std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& workload) {
+std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& workload,
+                                const DeviceBytes& device_bytes) {
   constexpr std::size_t largest = std::size_t{1} << 20;
-  if (!workload.device_bytes || workload.batches.empty()) return workload.batches;
   std::vector<int> batches = {workload.batches.front()};
   for (;;) {
     const auto next = static_cast<std::size_t>(batches.back()) * 2;
     if (next > std::min(workload.samples, largest)) break;
     const int batch = static_cast<int>(next);
-    if (least_bytes(plan, workload, batch) > plan.max_device_memory_bytes) break;
+    if (least_bytes(plan, device_bytes, batch) > plan.max_device_memory_bytes) break;
     batches.push_back(batch);
   }
   return batches;

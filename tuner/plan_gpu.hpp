@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "plan.hpp"
 
@@ -19,9 +22,13 @@ void plan_gpu(TuneOptions& plan, const SweepOptions& options, const Gpu& gpu,
 /// The memory of the GPU that a plan may use: 90 % of what is free, or less where the user says so.
 void limit_device_memory(TuneOptions& plan, std::uint64_t most_bytes, std::uint64_t free_bytes);
 
-/// Powers of two times the first of `batches`, as far as the leanest precision of the plan fits
-/// into the device's memory and the dataset reaches. `batches` itself where no bytes are known.
-std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& workload);
+/// Bytes of a GPU's memory that a config needs.
+using DeviceBytes = std::function<std::uint64_t(const Config&)>;
+
+/// Powers of two times the first of the workload's batches, as far as the leanest precision of the
+/// plan fits into the device's memory and the dataset reaches.
+std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& workload,
+                                const DeviceBytes& device_bytes);
 
 /// At most 7 of the batches, among which are the smallest, the largest and the reference's.
 std::vector<int> thinned_batches(const std::vector<int>& batches, int reference);

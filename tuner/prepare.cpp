@@ -32,6 +32,7 @@ PreparedWorkload find_or_make(const SweepOptions& options, const TrainingDevice&
   request.progress = preparation.progress;
   request.alive = preparation.alive;
   request.stop = preparation.stop;
+  request.known = preparation.cached_samples > 0;
   PreparedWorkload prepared = prepare_workload(request);
   prepared.workload.max_skips = options.max_skips;
   return prepared;
@@ -77,16 +78,17 @@ void place_data(PreparedWorkload& prepared, const SweepOptions& options,
 void fit_batches(PreparedWorkload& prepared, const SweepOptions& options,
                  const TrainingDevice& device) {
   if (!device.gpu || !prepared.workload.device) return;
-  PlannedWorkload workload = {.batches = prepared.batches,
-                              .samples = prepared.info.cached_samples,
-                              .pixels = prepared.info.pixels,
-                              .device_free_bytes = prepared.info.device_free_bytes};
+  const PlannedWorkload workload = {.batches = prepared.batches,
+                                    .samples = prepared.info.cached_samples,
+                                    .pixels = prepared.info.pixels,
+                                    .device_free_bytes = prepared.info.device_free_bytes};
   const Layout fields = prepared.workload.source->layout();
-  workload.device_bytes = [&](const Config& config) {
+  const auto device_bytes = [&](const Config& config) {
     const BatchLayout layout(fields, static_cast<std::size_t>(config.batch));
     return prepared.workload.device->memory_bytes(config, layout);
   };
-  prepared.batches = device_batches(plan_sweep(options, read_limits(), device, workload), workload);
+  const TuneOptions plan = plan_sweep(options, read_limits(), device, workload);
+  prepared.batches = device_batches(plan, workload, device_bytes);
 }
 
 }  // namespace
@@ -95,7 +97,7 @@ PreparedWorkload prepare(const SweepOptions& options, const Preparation& prepara
   const TrainingDevice device = choose_device(options.device);
   PreparedWorkload prepared = find_or_make(options, device, preparation);
   place_data(prepared, options, preparation);
-  fit_batches(prepared, options, device);
+  if (preparation.cached_samples == 0) fit_batches(prepared, options, device);
   return prepared;
 }
 

@@ -19,7 +19,8 @@ struct Preparation {
   /// Called now and then by what may take long and has nothing to say.
   std::function<void()> alive = [] {};
   const std::atomic<bool>* stop = nullptr;
-  /// Samples that the trials of this run use; 0: as many as there is room for.
+  /// Samples that the trials of this run use; 0: as many as there is room for. Where they are known
+  /// so is the device: what it can do at best, and the batches that fit there, are left out.
   std::size_t cached_samples = 0;
 };
 

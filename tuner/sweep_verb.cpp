@@ -149,6 +149,9 @@ class SweepRun {
     describe_machine(report_, options_, progress_);
     trials_ = make_trials(std::nullopt);
   }
+    if (!report_.card && !device_.why_cpu.empty()) {  // else the card has told it
+      progress_.note("The CPU trains, and no GPU: " + device_.why_cpu + ".");
+    }
 
   /// What the run has found out of machine, environment and data is taken from its journal.
   void begin_again() {

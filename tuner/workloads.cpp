@@ -320,10 +320,12 @@ void emulate(PreparedWorkload& prepared, const Accelerator& accelerator) {
 void train_on(const ChosenGpu& gpu, PreparedWorkload& prepared, const WorkloadRequest& request) {
   const std::string& uuid = gpu.facts.uuid;
   Workload& workload = prepared.workload;
-  prepared.info.device_free_bytes = gpu_free_bytes(uuid);
-  request.say("Measuring what the GPU can do at best.");
-  prepared.info.gpu_ceilings = measure_gpu(uuid);
-  request.alive();
+  if (!request.known) {
+    prepared.info.device_free_bytes = gpu_free_bytes(uuid);
+    request.say("Measuring what the GPU can do at best.");
+    prepared.info.gpu_ceilings = measure_gpu(uuid);
+    request.alive();
+  }
   workload.device = train_on_gpu(
       {uuid, prepared.model, prepared.optimizer, prepared.info.field, workload.order.seed});
   if (auto gauges = gpu_gauges(uuid); gauges.look) {

@@ -42,6 +42,7 @@ struct WorkloadRequest {
   std::function<void(int done, int wanted)> progress;
   std::function<void()> alive;  ///< called now and then by what has nothing to say
   const std::atomic<bool>* stop = nullptr;
+  bool known = false;  ///< what can be said of the device was said before: it is not measured again
 };
 
 /// A workload and what is said of it.

@@ -128,12 +128,39 @@ TEST_CASE("CUDA_VISIBLE_DEVICES is kept to", "[device]") {
   }
 }
 
-TEST_CASE("A compute capability is a number where the driver tells it", "[device]") {
-  // Bug: a GPU that tells nothing taken for one of capability 0, which lacks every format.
-  Gpu gpu;
-  CHECK_FALSE(compute_capability(gpu));
-  gpu.compute_capability = "8.6";
-  CHECK(compute_capability(gpu) == 8.6);
+TEST_CASE("Numbers in CUDA_VISIBLE_DEVICES hold where the runtime counts as the driver does",
+          "[device]") {
+  // Bug: the wrong card of a mixed machine, because the CUDA runtime counts the fastest first.
+  DevicesHere here = three_gpus();
+  here.gpus.list[1].name = "NVIDIA T4";
+  here.visible = "1";
+  for (const char* wish : {"", "cuda", "cuda:1"}) {
+    check_refused(wish, here, Fault::device, "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or use UUIDs");
+  }
+  here.order = "PCI_BUS_ID";
+  CHECK(choose("cuda", here).gpu->index == 1);
+  here.order = "FASTEST_FIRST";
+  here.visible = "GPU-aa22";
+  CHECK(choose("", here).gpu->index == 1);
+  here.visible = "";
+  CHECK(choose("", here).is_cpu());
+  here.visible.reset();
+  CHECK(choose("cuda:1", here).gpu->index == 1);
+}
+
+TEST_CASE("A GPU that is plugged in and can't be used unasked is told", "[device]") {
+  // Bug: the CPU in place of a GPU whose driver is broken, in silence; or a note about no GPU on
+  // every machine without one.
+  DevicesHere here;
+  here.has_cuda = true;
+  here.gpus.why_none = "the NVIDIA driver refuses: Driver/library version mismatch";
+  CHECK(choose("", here).why_cpu.empty());
+  here.nvidia_on_bus = true;
+  CHECK(choose("", here).is_cpu());
+  CHECK(choose("", here).why_cpu == here.gpus.why_none);
+  CHECK(choose("cpu", here).why_cpu.empty());
+  here.has_cuda = false;
+  CHECK(choose("", here).why_cpu.empty());
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../tuner/plan.hpp"
 
+#include "../../tuner/plan_gpu.hpp"
+
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -27,21 +29,25 @@ TrainingDevice gpu_of(const char* capability) {
   return {std::nullopt, gpu};
 }
 
-/// Pictures of bytes, and a GPU with 40 GiB free on which a sample takes 1 MiB in fp32, and half of
-/// that in 16 bits, beside 1 GiB.
+/// Pictures of bytes, and a GPU with 40 GiB free.
 PlannedWorkload pictures(std::size_t samples = 100'000) {
   PlannedWorkload workload{.batches = {16, 32, 64}, .samples = samples, .pixels = true};
   workload.device_free_bytes = 40 * gib;
-  workload.device_bytes = [](const Config& config) {
-    const bool half = config.precision >= Precision::fp16;
-    return gib + static_cast<std::uint64_t>(config.batch) * (half ? gib / 2048 : gib / 1024);
-  };
   return workload;
 }
 
+/// A sample takes 1 MiB in fp32, and half of that in 16 bits, beside 1 GiB.
+std::uint64_t bytes_of(const Config& config) {
+  const bool half = config.precision >= Precision::fp16;
+  return gib + static_cast<std::uint64_t>(config.batch) * (half ? gib / 2048 : gib / 1024);
+}
+
+/// On a GPU with the batches that fit there, as preparing finds them.
 TuneOptions plan_on(const TrainingDevice& device, const SweepOptions& options = {},
-                    const PlannedWorkload& workload = pictures(), int cpus = 16) {
-  return plan_sweep(options, limits_of(cpus), device, workload);
+                    PlannedWorkload workload = pictures(), int cpus = 16) {
+  const auto plan = [&] { return plan_sweep(options, limits_of(cpus), device, workload); };
+  if (device.gpu) workload.batches = device_batches(plan(), workload, bytes_of);
+  return plan();
 }
 
 void check_refused(const TrainingDevice& device, const SweepOptions& options,
@@ -123,9 +129,6 @@ TEST_CASE("Batches double up to what fits into the device's memory", "[plan]") {
   CHECK(plan_on(gpu_of("9.0"), small).space.batch.back() == 2048);
   CHECK(plan_on(gpu_of("9.0"), small).max_device_memory_bytes == 2 * gib);
   CHECK(plan_on(gpu_of("9.0"), {}, pictures(700)).space.batch.back() == 512);
-  PlannedWorkload unknown = pictures();
-  unknown.device_bytes = nullptr;
-  CHECK(plan_on(gpu_of("9.0"), {}, unknown).space.batch == unknown.batches);
   SweepOptions given;
   given.batch = "48,200000";
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{48});
@@ -202,8 +205,11 @@ TEST_CASE("What was fixed on the command line holds on a GPU too", "[plan]") {
                                                      .graph = true,
                                                      .precision = Precision::bf16,
                                                      .batch = 128}});
-  CHECK(plan.reference.precision == Precision::bf16);
-  CHECK(plan.reference.batch == 128);
+  CHECK(plan.reference == Config{.pinned = true,
+                                 .graph = true,
+                                 .preprocess = Preprocess::device,
+                                 .precision = Precision::bf16,
+                                 .batch = 128});
   options = {};
   options.step_threads = "2";
   check_refused(gpu_of("9.0"), options, "No value of --step-threads can be used: the step runs on");
