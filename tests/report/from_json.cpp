@@ -157,6 +157,21 @@ TEST_CASE("A config that lacks an axis, or has a strange one, is refused", "[fro
   CHECK_THROWS(json.get<Config>());
 }
 
+TEST_CASE("The state of a GPU comes back as it was told, or not told", "[from_json]") {
+  // Bug: neighbours on the GPU that a child saw and its parent never hears of.
+  const auto through = [](const std::optional<GpuState>& gpu) {
+    return gpu_state_of(through_text(answer_of(gpu)));
+  };
+  GpuState gpu;
+  CHECK(through(gpu)->other_processes == -1);
+  CHECK_FALSE(through(gpu)->other_busy);
+  gpu.other_processes = 3;
+  gpu.other_busy = 0.25;
+  CHECK(through(gpu)->other_processes == 3);
+  CHECK(through(gpu)->other_busy == 0.25);
+  CHECK_FALSE(through(std::nullopt));
+}
+
 TEST_CASE("A figure that is not finite comes back as not-a-number", "[from_json]") {
   // Bug: an exception on resuming because JSON has no infinity.
   Round round = odd_round();
@@ -208,6 +223,7 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   CHECK(gpu.throttled_by == std::vector<std::string>{"heat"});
   CHECK(gpu.pcie_generation == 1);
   CHECK(gpu.other_processes == 2);
+  CHECK_FALSE(gpu.other_busy);
   CHECK(gpu.busy == -1);
   CHECK(back.card->products.at(0).flops.all.per_s == 2e11);
 }

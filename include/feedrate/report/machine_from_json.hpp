@@ -40,6 +40,7 @@ inline void from_json(const Json& json, GpuState& gpu) {
   read("pcie_generation", gpu.pcie_generation);
   read("pcie_lanes", gpu.pcie_lanes);
   read("other_processes", gpu.other_processes);
+  detail::read(json, "other_busy", gpu.other_busy);
 }
 
 inline void from_json(const Json& json, Gpu& gpu) {

@@ -74,17 +74,17 @@ inline Json to_json(const Storage& storage) {
 /// What the driver said of a GPU.
 inline Json to_json(const GpuState& gpu) {
   using detail::positive_or_null;
-  return {
-      {"clock_hz", positive_or_null(gpu.clock_hz)},
-      {"max_clock_hz", positive_or_null(gpu.max_clock_hz)},
-      {"power_w", positive_or_null(gpu.power_w)},
-      {"power_limit_w", positive_or_null(gpu.power_limit_w)},
-      {"temperature_c", positive_or_null(gpu.temperature_c)},
-      {"throttled_by", gpu.throttled_by},
-      {"nvml_busy", gpu.busy >= 0 ? Json(gpu.busy) : Json(nullptr)},
-      {"pcie_generation", positive_or_null(gpu.pcie_generation)},
-      {"pcie_lanes", positive_or_null(gpu.pcie_lanes)},
-      {"other_processes", gpu.other_processes >= 0 ? Json(gpu.other_processes) : Json(nullptr)}};
+  return {{"clock_hz", positive_or_null(gpu.clock_hz)},
+          {"max_clock_hz", positive_or_null(gpu.max_clock_hz)},
+          {"power_w", positive_or_null(gpu.power_w)},
+          {"power_limit_w", positive_or_null(gpu.power_limit_w)},
+          {"temperature_c", positive_or_null(gpu.temperature_c)},
+          {"throttled_by", gpu.throttled_by},
+          {"nvml_busy", gpu.busy >= 0 ? Json(gpu.busy) : Json(nullptr)},
+          {"pcie_generation", positive_or_null(gpu.pcie_generation)},
+          {"pcie_lanes", positive_or_null(gpu.pcie_lanes)},
+          {"other_processes", gpu.other_processes >= 0 ? Json(gpu.other_processes) : Json(nullptr)},
+          {"other_busy", detail::or_null(gpu.other_busy)}};
 }
 
 inline Json to_json(const Gpu& gpu) {

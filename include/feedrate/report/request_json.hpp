@@ -75,18 +75,14 @@ inline Json failure_of(const std::exception& error) {
 
 /// {"gpu_state": ...}; null where there is no GPU.
 inline Json answer_of(const std::optional<GpuState>& gpu) {
-  Json json = gpu ? to_json(*gpu) : Json(nullptr);
-  if (gpu && gpu->other_busy) json["other_busy"] = *gpu->other_busy;
-  return {{"gpu_state", json}};
+  return {{"gpu_state", gpu ? to_json(*gpu) : Json(nullptr)}};
 }
 
 /// What `answer_of` was made from; throws what was thrown instead.
 inline std::optional<GpuState> gpu_state_of(const Json& answer) {
   if (answer.contains("failed")) throw_failure(answer.at("failed"));
-  const Json& json = answer.at("gpu_state");
-  if (json.is_null()) return std::nullopt;
-  auto gpu = json.get<GpuState>();
-  if (json.contains("other_busy")) gpu.other_busy = json.at("other_busy").get<double>();
+  std::optional<GpuState> gpu;
+  detail::read(answer, "gpu_state", gpu);
   return gpu;
 }
 
