@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "../train/convolutions.hpp"
+#include "../train/image_shapes.hpp"
 #include "feedrate/core/half.hpp"
 #include "feedrate/cuda/launch.cuh"
 #include "feedrate/train/column_sums.hpp"
@@ -94,12 +94,6 @@ bool same_bits_but_nan(const std::vector<T>& a, const std::vector<T>& b) {
     if (!nan && std::memcmp(&a[i], &b[i], sizeof(T)) != 0) return false;
   }
   return true;
-}
-
-PoolWindows windows_of(const Image& from, std::size_t kernel, std::size_t stride) {
-  const Image to{(from.height - kernel) / stride + 1, (from.width - kernel) / stride + 1,
-                 from.channels};
-  return {from, to, kernel, stride};
 }
 
 }  // namespace
@@ -242,32 +236,34 @@ TEMPLATE_TEST_CASE("Columns and pooling give what they give on the host", "", fl
     Mirror<float> bias(random_numbers<float>(at.from.channels, 3), stream);
     Mirror<TestType> dy(random_numbers<TestType>(outputs, 4), stream);
     Mirror<TestType> dx(inputs, stream), scattered(std::vector<TestType>(inputs), stream);
+    const auto pooling = [&](bool gpu) {
+      return Pooling<TestType>{x.at(gpu), bias.at(gpu), at, 0.0f};
+    };
     rows_on_both(stream, images * at.to.pixels(), at.to.channels, [&](bool gpu) {
-      return PoolForward<TestType>{x.at(gpu), bias.at(gpu), y.at(gpu), at, 0.0f};
+      return PoolForward<TestType>{pooling(gpu), y.at(gpu)};
     });
     CHECK(distance_of(y.device(), y.host()) <= bound<TestType>);
     rows_on_both(stream, images * at.from.pixels(), at.from.channels, [&](bool gpu) {
-      return GatherPool<TestType, TestType>{x.at(gpu),  bias.at(gpu), y.at(gpu), dy.at(gpu),
-                                            dx.at(gpu), at,           0.0f};
+      return GatherPool<TestType, TestType>{pooling(gpu), y.at(gpu), dy.at(gpu), dx.at(gpu)};
     });
     CHECK(distance_of(dx.device(), dx.host()) <= bound<TestType>);
-    if (pools_in_packs(at, x.at(true), y.at(true), bias.at(true))) {
+    if (pools_in_packs<TestType>(pooling(true), y.at(true))) {
       Mirror<TestType> packed(outputs, stream);
       cuda::for_rows(stream.handle(), images * at.to.pixels(), at.to.channels / pack_width,
-                     PoolForwardPacks<TestType>{x.at(true), bias.at(true), packed.at(true), at, 0});
+                     PoolForwardPacks<TestType>{pooling(true), packed.at(true)});
       CHECK(distance_of(packed.device(), y.host()) <= bound<TestType>);
     }
     if (at.overlap()) continue;
-    if (pools_in_packs(at, x.at(true), y.at(true), bias.at(true))) {
+    if (pools_in_packs<TestType>(pooling(true), y.at(true))) {
       Mirror<TestType> packed(std::vector<TestType>(inputs), stream);
       cuda::for_rows(stream.handle(), images * at.to.pixels(), at.to.channels / pack_width,
-                     PoolBackwardPacks<TestType, TestType>{x.at(true), bias.at(true), y.at(true),
-                                                           dy.at(true), packed.at(true), at, 0});
+                     PoolBackwardPacks<TestType, TestType>{pooling(true), y.at(true), dy.at(true),
+                                                           packed.at(true)});
       CHECK(distance_of(packed.device(), dx.host()) <= bound<TestType>);
     }
     rows_on_both(stream, images * at.to.pixels(), at.to.channels, [&](bool gpu) {
-      return PoolBackward<TestType, TestType, TestType>{
-          x.at(gpu), bias.at(gpu), y.at(gpu), dy.at(gpu), scattered.at(gpu), at, 0.0f};
+      return PoolBackward<TestType, TestType, TestType>{pooling(gpu), y.at(gpu), dy.at(gpu),
+                                                        scattered.at(gpu)};
     });
     CHECK(distance_of(scattered.device(), dx.host()) <= bound<TestType>);
   }

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "convolutions.hpp"
+#include "image_shapes.hpp"
 
 namespace feedrate::columns_tests {
 using feedrate::test::convolutions;

@@ -6,12 +6,12 @@
 #include <numeric>
 #include <vector>
 
-#include "convolutions.hpp"
 #include "feedrate/core/half.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/train/columns.hpp"
 #include "feedrate/train/cpu.hpp"
 #include "feedrate/train/pack.hpp"
+#include "image_shapes.hpp"
 
 namespace feedrate::im2col_tests {
 using feedrate::test::convolutions;

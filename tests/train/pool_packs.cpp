@@ -10,16 +10,12 @@
 #include "feedrate/core/half.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/train/cpu.hpp"
+#include "image_shapes.hpp"
 
 namespace feedrate::pool_packs_tests {
+using feedrate::test::windows_of;
 
 namespace {
-
-PoolWindows windows_of(const Image& from, std::size_t kernel, std::size_t stride) {
-  const Image to{(from.height - kernel) / stride + 1, (from.width - kernel) / stride + 1,
-                 from.channels};
-  return {from, to, kernel, stride};
-}
 
 constexpr std::size_t images = 2;
 
@@ -47,17 +43,16 @@ TEMPLATE_TEST_CASE("Packs of channels are pooled, forward and back, as each chan
       x.data()[i] = TestType(float(random.below(5)) - 2.0f);
     for (std::size_t i = 0; i < dy.size(); ++i) dy.data()[i] = TestType(float(random.below(99)));
     for (std::size_t i = 0; i < bias.size(); ++i) bias.data()[i] = 0.25f;
-    REQUIRE(pools_in_packs(at, x.data(), y.data(), bias.data()));
+    const Pooling<TestType> of{x.data(), bias.data(), at, 0.0f};
+    REQUIRE(pools_in_packs<TestType>(of, y.data()));
     const std::size_t rows = images * at.to.pixels();
-    Cpu{}.for_rows(rows, PoolForwardPacks<TestType>{x.data(), bias.data(), y.data(), at, 0.0f});
-    Cpu{}.for_rows(rows, PoolForward<TestType>{x.data(), bias.data(), expected.data(), at, 0.0f});
+    Cpu{}.for_rows(rows, PoolForwardPacks<TestType>{of, y.data()});
+    Cpu{}.for_rows(rows, PoolForward<TestType>{of, expected.data()});
     for (std::size_t i = 0; i < y.size(); ++i) REQUIRE(y.data()[i] == expected.data()[i]);
     if (at.overlap()) continue;
-    Cpu{}.for_rows(rows, PoolBackwardPacks<TestType, TestType>{x.data(), bias.data(), y.data(),
-                                                               dy.data(), dx.data(), at, 0.0f});
-    Cpu{}.for_rows(
-        rows, PoolBackward<TestType, TestType, TestType>{x.data(), bias.data(), y.data(), dy.data(),
-                                                         expected_dx.data(), at, 0.0f});
+    Cpu{}.for_rows(rows, PoolBackwardPacks<TestType, TestType>{of, y.data(), dy.data(), dx.data()});
+    Cpu{}.for_rows(rows, PoolBackward<TestType, TestType, TestType>{of, y.data(), dy.data(),
+                                                                    expected_dx.data()});
     for (std::size_t i = 0; i < dx.size(); ++i) REQUIRE(dx.data()[i] == expected_dx.data()[i]);
   }
 }
@@ -66,9 +61,12 @@ TEST_CASE("Channels that don't come in eights, or lie badly, are not pooled in p
   // Bug: the last channels are left out, or an access that a GPU refuses.
   const PoolWindows odd = windows_of({4, 4, 12}, 2, 2), even = windows_of({4, 4, 8}, 2, 2);
   Packs<float> x(256), y(64), bias(16);
-  REQUIRE_FALSE(pools_in_packs(odd, x.data(), y.data(), bias.data()));
-  REQUIRE(pools_in_packs(even, x.data(), y.data(), bias.data()));
-  REQUIRE_FALSE(pools_in_packs(even, x.data() + 1, y.data(), bias.data()));
+  const auto packs = [&](const PoolWindows& at, const float* from) {
+    return pools_in_packs<float>({from, bias.data(), at, 0.0f}, y.data());
+  };
+  REQUIRE_FALSE(packs(odd, x.data()));
+  REQUIRE(packs(even, x.data()));
+  REQUIRE_FALSE(packs(even, x.data() + 1));
 }
 
 }  // namespace feedrate::pool_packs_tests

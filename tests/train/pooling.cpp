@@ -32,9 +32,9 @@ TEST_CASE("Pooling takes the largest of each window, then bias and ReLU") {
                              70, 70, 70, 70, 70};
   const float bias = 0.5f;
   std::vector<float> y(2);
-  Cpu{}.for_rows(2, PoolForward<float>{x.data(), &bias, y.data(), windows, floor_of(false)});
+  Cpu{}.for_rows(2, PoolForward<float>{{x.data(), &bias, windows, floor_of(false)}, y.data()});
   REQUIRE(y == std::vector<float>{4.5f, -5.5f});
-  Cpu{}.for_rows(2, PoolForward<float>{x.data(), &bias, y.data(), windows, floor_of(true)});
+  Cpu{}.for_rows(2, PoolForward<float>{{x.data(), &bias, windows, floor_of(true)}, y.data()});
   REQUIRE(y == std::vector<float>{4.5f, 0.0f});
 }
 
@@ -46,8 +46,9 @@ TEST_CASE("The gradient of a pooling goes to the first of equal largest elements
   const float bias = 0.25f;
   const std::vector<float> y{5.25f, 2.25f};
   std::vector<float> dy{10, 20}, dx(15);
-  Cpu{}.for_rows(2, PoolBackward<float, float>{x.data(), &bias, y.data(), dy.data(), dx.data(),
-                                               windows, floor_of(false)});
+  Cpu{}.for_rows(2,
+                 PoolBackward<float, float>{
+                     {x.data(), &bias, windows, floor_of(false)}, y.data(), dy.data(), dx.data()});
   std::vector<float> expected(15);
   expected[0] = 10;
   expected[3] = 20;

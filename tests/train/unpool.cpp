@@ -8,18 +8,10 @@
 #include "feedrate/core/half.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/train/cpu.hpp"
+#include "image_shapes.hpp"
 
 namespace feedrate::unpool_tests {
-
-namespace {
-
-PoolWindows windows_of(const Image& from, std::size_t kernel, std::size_t stride) {
-  const Image to{(from.height - kernel) / stride + 1, (from.width - kernel) / stride + 1,
-                 from.channels};
-  return {from, to, kernel, stride};
-}
-
-}  // namespace
+using feedrate::test::windows_of;
 
 TEST_CASE(
     "Each input gets the gradients of the windows that it won, as the outputs would give it") {
@@ -35,16 +27,13 @@ TEST_CASE(
     // Few different values, so that there are ties.
     for (BFloat16& each : x) each = BFloat16(float(random.below(4)) - 2.0f);
     for (float& each : dy) each = float(random.below(100));
-    const float floor = floor_of(true);
-    Cpu{}.for_rows(images * windows.to.pixels(),
-                   PoolForward<BFloat16>{x.data(), bias.data(), y.data(), windows, floor});
+    const Pooling<BFloat16> of{x.data(), bias.data(), windows, floor_of(true)};
+    Cpu{}.for_rows(images * windows.to.pixels(), PoolForward<BFloat16>{of, y.data()});
     std::vector<float> dx(x.size(), -7.0f), expected(x.size());
     Cpu{}.for_rows(images * windows.from.pixels(),
-                   GatherPool<BFloat16, float>{x.data(), bias.data(), y.data(), dy.data(),
-                                               dx.data(), windows, floor});
+                   GatherPool<BFloat16, float>{of, y.data(), dy.data(), dx.data()});
     Cpu{}.for_rows(images * windows.to.pixels(),
-                   PoolBackward<BFloat16, float>{x.data(), bias.data(), y.data(), dy.data(),
-                                                 expected.data(), windows, floor});
+                   PoolBackward<BFloat16, float>{of, y.data(), dy.data(), expected.data()});
     REQUIRE(dx == expected);
   }
 }
@@ -58,8 +47,9 @@ TEST_CASE("Pooling passes gradients of 16 bits on without changing them") {
   const std::vector<Float16> y{Float16(2), Float16(9)};
   std::vector<Float16> dy{Float16(0.1f), Float16(1e-7f)}, dx(8);
   const std::vector<Float16> given = dy;
-  Cpu{}.for_rows(2, PoolBackward<Float16, Float16, Float16>{x.data(), &bias, y.data(), dy.data(),
-                                                            dx.data(), windows, floor_of(false)});
+  Cpu{}.for_rows(2,
+                 PoolBackward<Float16, Float16, Float16>{
+                     {x.data(), &bias, windows, floor_of(false)}, y.data(), dy.data(), dx.data()});
   REQUIRE(dx[1] == given[0]);
   REQUIRE(dx[7] == given[1]);
   REQUIRE(dx[5] == Float16(0));

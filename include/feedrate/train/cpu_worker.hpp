@@ -91,8 +91,7 @@ class CpuWorker {
     if (block.product) product(block).forward(x, images_, to.raw);
     const Storage* const raw = block.product ? to.raw : x;
     if (block.pools()) {
-      const PoolForward<Storage> pool{raw, bias(block), to.out, windows(block),
-                                      floor_of(block.relu())};
+      const PoolForward<Storage> pool{pooling(block, raw), to.out};
       Cpu{}.for_rows(images_ * block.out.pixels(), pool);
     } else if (block.gelu()) {
       const BiasGelu<Storage> gelu{raw, bias(block), to.raw, to.out, block.raw.channels};
@@ -172,9 +171,9 @@ class CpuWorker {
   template <class Dx>
   void unpool(const Block& block, const Kept<Storage>& kept, const Storage* raw, Dx* dx) {
     const std::size_t bytes = images_ * block.raw.elements() * sizeof(Dx);
-    if (!windows(block).tile()) std::memset(static_cast<void*>(dx), 0, bytes);
-    const PoolBackward<Storage, Dx> back{
-        raw, bias(block), kept.out, memory_.dy, dx, windows(block), floor_of(block.relu())};
+    const Pooling<Storage> of = pooling(block, raw);
+    if (!of.windows.tile()) std::memset(static_cast<void*>(dx), 0, bytes);
+    const PoolBackward<Storage, Dx> back{of, kept.out, memory_.dy, dx};
     Cpu{}.for_rows(images_ * block.out.pixels(), back);
   }
 
@@ -186,8 +185,8 @@ class CpuWorker {
     return block.product ? parameters_.values + block.bias_at : memory_.no_bias;
   }
 
-  static PoolWindows windows(const Block& block) noexcept {
-    return {block.raw, block.out, block.pool_kernel, block.pool_stride};
+  Pooling<Storage> pooling(const Block& block, const Storage* raw) const noexcept {
+    return {raw, bias(block), windows_of(block), floor_of(block.relu())};
   }
 
   std::vector<Block> blocks_;

@@ -14,29 +14,26 @@ namespace feedrate {
 
 /// True where a pooling's arrays can be read in packs.
 template <class T>
-bool pools_in_packs(const PoolWindows& windows, const T* x, const T* y, const float* bias) {
-  const bool fits = windows.from.channels % pack_width == 0;
-  return fits && is_packed(x) && is_packed(y) && is_packed(bias);
+bool pools_in_packs(const Pooling<T>& of, const T* y) {
+  const bool fits = of.windows.from.channels % pack_width == 0;
+  return fits && is_packed(of.x) && is_packed(y) && is_packed(of.bias);
 }
 
 /// As PoolForward. For rows that are output pixels, of channels / 8 packs.
 template <class T>
 struct PoolForwardPacks {
-  const T* x;
-  const float* bias;
+  Pooling<T> of;
   T* y;
-  PoolWindows windows;
-  float floor;
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
-    const std::size_t packs = windows.from.channels / pack_width, first = windows.first(row);
+    const std::size_t packs = of.windows.from.channels / pack_width, first = of.windows.first(row);
     for (std::size_t p = group.lane(); p < packs; p += group.lanes()) {
       const Pack<T> all = largest(first + p * pack_width);
-      const Pack<float> add = pack_at(bias, p);
+      const Pack<float> add = pack_at(of.bias, p);
       Pack<T> out;
       for (int j = 0; j < pack_width; ++j) {
-        out.at[j] = T(activate(static_cast<float>(all.at[j]) + add.at[j], floor));
+        out.at[j] = T(activate(static_cast<float>(all.at[j]) + add.at[j], of.floor));
       }
       pack_at(y, row * packs + p) = out;
     }
@@ -44,10 +41,10 @@ struct PoolForwardPacks {
 
  private:
   FEEDRATE_HD Pack<T> largest(std::size_t at) const {
-    Pack<T> best = pack_at(x, at / pack_width);
-    for (std::size_t i = 0; i < windows.kernel; ++i) {
-      for (std::size_t k = i == 0 ? 1 : 0; k < windows.kernel; ++k) {
-        const Pack<T> next = pack_at(x, (at + windows.offset(i, k)) / pack_width);
+    Pack<T> best = pack_at(of.x, at / pack_width);
+    for (std::size_t i = 0; i < of.windows.kernel; ++i) {
+      for (std::size_t k = i == 0 ? 1 : 0; k < of.windows.kernel; ++k) {
+        const Pack<T> next = pack_at(of.x, (at + of.windows.offset(i, k)) / pack_width);
         for (int j = 0; j < pack_width; ++j) {
           best.at[j] = T(larger(static_cast<float>(best.at[j]), static_cast<float>(next.at[j])));
         }
@@ -61,25 +58,22 @@ struct PoolForwardPacks {
 /// pixels, of channels / 8 packs.
 template <class T, class G>
 struct PoolBackwardPacks {
-  const T* x;
-  const float* bias;
+  Pooling<T> of;
   const T* y;
   const G* dy;
   G* dx;
-  PoolWindows windows;
-  float floor;
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
-    const std::size_t packs = windows.from.channels / pack_width, first = windows.first(row);
+    const std::size_t packs = of.windows.from.channels / pack_width, first = of.windows.first(row);
     for (std::size_t p = group.lane(); p < packs; p += group.lanes()) {
       const Pack<T> most = pack_at(y, row * packs + p);
-      const Pack<float> add = pack_at(bias, p);
+      const Pack<float> add = pack_at(of.bias, p);
       Pack<G> rest = pack_at(dy, row * packs + p);
-      for (std::size_t i = 0; i < windows.kernel; ++i) {
-        for (std::size_t k = 0; k < windows.kernel; ++k) {
-          const std::size_t at = (first + windows.offset(i, k)) / pack_width + p;
-          pack_at(dx, at) = take(pack_at(x, at), add, most, rest);
+      for (std::size_t i = 0; i < of.windows.kernel; ++i) {
+        for (std::size_t k = 0; k < of.windows.kernel; ++k) {
+          const std::size_t at = (first + of.windows.offset(i, k)) / pack_width + p;
+          pack_at(dx, at) = take(pack_at(of.x, at), add, most, rest);
         }
       }
     }
@@ -91,7 +85,7 @@ struct PoolBackwardPacks {
                            Pack<G>& rest) const {
     Pack<G> share;
     for (int j = 0; j < pack_width; ++j) {
-      const T value(activate(static_cast<float>(in.at[j]) + add.at[j], floor));
+      const T value(activate(static_cast<float>(in.at[j]) + add.at[j], of.floor));
       const bool lost = static_cast<float>(most.at[j]) > static_cast<float>(value);
       share.at[j] = lost ? G(0.0f) : rest.at[j];
       rest.at[j] = lost ? rest.at[j] : G(0.0f);

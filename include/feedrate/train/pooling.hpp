@@ -46,19 +46,34 @@ struct PoolWindows {
   }
 };
 
-/// y[row, c] = activate(max over the window + bias[c]). For rows that are output pixels.
-/// The maximum comes first: it commutes with adding a bias, to the last bit, and with ReLU.
+inline PoolWindows windows_of(const Block& block) noexcept {
+  return {block.raw, block.out, block.pool_kernel, block.pool_stride};
+}
+
+/// What is pooled: elements, and what is done with the largest of a window. The maximum comes
+/// first: it commutes with adding a bias, to the last bit, and with ReLU.
 template <class T>
-struct PoolForward {
+struct Pooling {
   const T* x;
   const float* bias;
-  T* y;
   PoolWindows windows;
-  float floor;
+  float floor;  ///< as `activate` takes it
+
+  /// The output of channel c if its window's largest element is this one.
+  FEEDRATE_HD T output(float element, std::size_t c) const {
+    return T(activate(element + bias[c], floor));
+  }
+};
+
+/// y[row, c] = activate(max over the window + bias[c]). For rows that are output pixels.
+template <class T>
+struct PoolForward {
+  Pooling<T> of;
+  T* y;
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
-    if (windows.kernel == 2) {
+    if (of.windows.kernel == 2) {
       write<true>(group, row);
     } else {
       write<false>(group, row);
@@ -69,14 +84,14 @@ struct PoolForward {
   /// Windows of 2 x 2 have a loop of their own: without loops inside it, it is vectorised.
   template <bool of_four, class Group>
   FEEDRATE_HD void write(const Group& group, std::size_t row) const {
-    const std::size_t right = windows.offset(0, 1), down = windows.offset(1, 0);
-    const std::size_t channels = windows.from.channels;
-    const T* const from = x + windows.first(row);
+    const std::size_t right = of.windows.offset(0, 1), down = of.windows.offset(1, 0);
+    const std::size_t channels = of.windows.from.channels;
+    const T* const from = of.x + of.windows.first(row);
     T* const to = y + row * channels;
     FEEDRATE_INDEPENDENT
     for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
       const float best = of_four ? largest_of_four(from + c, right, down) : largest(from + c);
-      to[c] = T(activate(best + bias[c], floor));
+      to[c] = of.output(best, c);
     }
   }
 
@@ -89,8 +104,9 @@ struct PoolForward {
 
   FEEDRATE_HD float largest(const T* from) const {
     float best = static_cast<float>(from[0]);
-    for (std::size_t i = 1; i < windows.kernel * windows.kernel; ++i) {
-      const std::size_t at = windows.offset(i / windows.kernel, i % windows.kernel);
+    const std::size_t kernel = of.windows.kernel;
+    for (std::size_t i = 1; i < kernel * kernel; ++i) {
+      const std::size_t at = of.windows.offset(i / kernel, i % kernel);
       best = larger(best, static_cast<float>(from[at]));
     }
     return best;
@@ -103,20 +119,17 @@ struct PoolForward {
 /// must not run at the same time.
 template <class T, class Dx, class G = float>
 struct PoolBackward {
-  const T* x;
-  const float* bias;
+  Pooling<T> of;
   const T* y;
   G* dy;
   Dx* dx;
-  PoolWindows windows;
-  float floor;
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
-    const std::size_t first = windows.first(row);
-    for (std::size_t i = 0; i < windows.kernel * windows.kernel; ++i) {
-      const std::size_t at = first + windows.offset(i / windows.kernel, i % windows.kernel);
-      if (windows.overlap()) {
+    const std::size_t first = of.windows.first(row), kernel = of.windows.kernel;
+    for (std::size_t i = 0; i < kernel * kernel; ++i) {
+      const std::size_t at = first + of.windows.offset(i / kernel, i % kernel);
+      if (of.windows.overlap()) {
         pass_on<true>(group, row, at);
       } else {
         pass_on<false>(group, row, at);
@@ -127,15 +140,14 @@ struct PoolBackward {
  private:
   template <bool add, class Group>
   FEEDRATE_HD void pass_on(const Group& group, std::size_t row, std::size_t at) const {
-    const std::size_t channels = windows.from.channels;
-    const T* const from = x + at;
+    const std::size_t channels = of.windows.from.channels;
+    const T* const from = of.x + at;
     const T* const max = y + row * channels;
     G* const gradient = dy + row * channels;
     Dx* const to = dx + at;
     FEEDRATE_INDEPENDENT
     for (std::size_t c = group.lane(); c < channels; c += group.lanes()) {
-      const auto value =
-          static_cast<float>(T(activate(static_cast<float>(from[c]) + bias[c], floor)));
+      const auto value = static_cast<float>(of.output(static_cast<float>(from[c]), c));
       // Products, because two choices by one condition become a branch, which isn't vectorised.
       const float share = static_cast<float>(max[c]) > value ? 0.0f : 1.0f;
       const float whole = static_cast<float>(gradient[c]);

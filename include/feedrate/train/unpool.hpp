@@ -16,16 +16,14 @@ namespace feedrate {
 /// written, dy is only read. For rows that are input pixels, counted through all images.
 template <class T, class G>
 struct GatherPool {
-  const T* x;
-  const float* bias;
+  Pooling<T> of;
   const T* y;
   const G* dy;
   G* dx;
-  PoolWindows windows;
-  float floor;
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
+    const PoolWindows& windows = of.windows;
     const Image &from = windows.from, &to = windows.to;
     const auto width = static_cast<std::uint32_t>(from.width);
     const auto height = static_cast<std::uint32_t>(from.height);
@@ -48,17 +46,19 @@ struct GatherPool {
  private:
   /// The first window that reaches a coordinate.
   FEEDRATE_HD std::size_t first(std::size_t at) const {
-    return at < windows.kernel ? 0 : (at - windows.kernel) / windows.stride + 1;
+    const std::size_t kernel = of.windows.kernel;
+    return at < kernel ? 0 : (at - kernel) / of.windows.stride + 1;
   }
 
   /// dy of a window if its element `place` is the first that gave its output, else 0.
   FEEDRATE_HD float share(std::size_t window, std::size_t place, std::size_t c) const {
+    const PoolWindows& windows = of.windows;
     const std::size_t channels = windows.from.channels, start = windows.first(window) + c;
     const auto largest = static_cast<float>(y[window * channels + c]);
     for (std::size_t i = 0; i <= place; ++i) {
       const float element =
-          static_cast<float>(x[start + windows.offset(i / windows.kernel, i % windows.kernel)]);
-      const auto value = static_cast<float>(T(activate(element + bias[c], floor)));
+          static_cast<float>(of.x[start + windows.offset(i / windows.kernel, i % windows.kernel)]);
+      const auto value = static_cast<float>(of.output(element, c));
       if (largest > value) continue;
       return i == place ? static_cast<float>(dy[window * channels + c]) : 0.0f;
     }

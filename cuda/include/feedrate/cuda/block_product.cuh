@@ -26,6 +26,28 @@ struct ProductTools {
   const StepMemory<Storage>& memory;
 };
 
+/// Where the activation of a block that does not pool reads and writes.
+template <class Storage>
+struct Activated {
+  const Storage* x;
+  const float* bias;
+  Storage* z;  ///< takes x and the bias where GELU follows; may be x, or null
+  Storage* y;
+};
+
+/// Queues bias and activation of `rows` pixels as a pass of their own.
+template <class Storage>
+void queue_activation(cudaStream_t stream, const Block& block, const Activated<Storage>& at,
+                      std::size_t rows) {
+  const std::size_t channels = block.raw.channels;
+  if (block.gelu()) {
+    return for_rows(stream, rows, channels, BiasGelu<Storage>{at.x, at.bias, at.z, at.y, channels});
+  }
+  const float floor = floor_of(block.relu());
+  for_rows(stream, rows, channels,
+           BiasRelu<Storage, Storage>{at.x, at.bias, at.y, channels, floor});
+}
+
 /// One product with its weights [place.depth, raw.channels]. A convolution's columns are made for
 /// some images at a time, once for the forward and once for the backward pass.
 template <class Storage>
@@ -55,7 +77,8 @@ class BlockProduct {
       product.epilogue = Epilogue::none;
       memory.c = raw;
       tools_.blas.run(product, memory);
-      finish(raw, out, product.m);
+      const float* const bias = tools_.memory.values + place_.bias_at;
+      queue_activation(tools_.stream, block_, Activated<Storage>{raw, bias, raw, out}, product.m);
     });
   }
 
@@ -129,16 +152,6 @@ class BlockProduct {
     if (block_.pools()) return Epilogue::none;
     if (block_.gelu()) return Epilogue::bias_gelu;
     return block_.relu() ? Epilogue::bias_relu : Epilogue::bias;
-  }
-
-  /// The same by a pass of its own: bias and activation.
-  void finish(Storage* raw, Storage* out, std::size_t rows) const {
-    const float* const bias = tools_.memory.values + place_.bias_at;
-    if (block_.gelu()) {
-      return for_rows(tools_.stream, rows, out_, BiasGelu<Storage>{raw, bias, raw, out, out_});
-    }
-    const BiasRelu<Storage, Storage> body{raw, bias, out, out_, floor_of(block_.relu())};
-    for_rows(tools_.stream, rows, out_, body);
   }
 
   /// True where the bias' gradient was computed, too: the product reads all of `draw` anyway.

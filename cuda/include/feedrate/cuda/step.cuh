@@ -188,8 +188,7 @@ class CudaStep final : public AnyStep {
     StepState state = first_state();
     state.refused = 1;  // as behind a wrong label, no update is done
     write_to(stream_, memory_.state, &state, 1);
-    const std::size_t elements = batch_ * blocks_.front().in.elements();
-    for_each(stream_, elements, Noise<Storage>{memory_.input});
+    for_each(stream_, batch_ * blocks_.front().in.elements(), Noise<Storage>{memory_.input});
     training_->tune({.count = batch_});
     for (const BatchKind& kind : full_batches()) {
       training_->queue(kind);

@@ -95,40 +95,33 @@ class Training {
     return blocks()[i].product ? memory().kept[i].raw : input_of(i);
   }
 
-  static PoolWindows windows(const Block& block) noexcept {
-    return {block.raw, block.out, block.pool_kernel, block.pool_stride};
+  Pooling<Storage> pooling(std::size_t i) const noexcept {
+    const Block& block = blocks()[i];
+    return {raw_of(i), bias(i), windows_of(block), floor_of(block.relu())};
   }
 
   void forward() {
     for (std::size_t i = 0; i < blocks().size(); ++i) {
       const Block& block = blocks()[i];
-      Storage* const out = memory().kept[i].out;
       if (block.product) product(i).forward(input_of(i), batch_.count, memory().kept[i]);
       if (block.pools()) {
         pool(i);
-      } else if (!block.product && block.gelu()) {
-        const BiasGelu<Storage> gelu{input_of(i), bias(i), nullptr, out, block.raw.channels};
-        for_rows(stream_, batch_.count * block.raw.pixels(), block.raw.channels, gelu);
       } else if (!block.product) {
-        const BiasRelu<Storage, Storage> relu{input_of(i), bias(i), out, block.raw.channels,
-                                              floor_of(block.relu())};
-        for_rows(stream_, batch_.count * block.raw.pixels(), block.raw.channels, relu);
+        const Activated<Storage> at{input_of(i), bias(i), nullptr, memory().kept[i].out};
+        queue_activation(stream_, block, at, batch_.count * block.raw.pixels());
       }
     }
   }
 
   void pool(std::size_t i) {
     const Block& block = blocks()[i];
-    const Storage* const x = raw_of(i);
+    const Pooling<Storage> of = pooling(i);
     Storage* const out = memory().kept[i].out;
     const std::size_t rows = batch_.count * block.out.pixels(), channels = block.out.channels;
-    const PoolWindows at = windows(block);
-    const float floor = floor_of(block.relu());
-    if (pools_in_packs(at, x, out, bias(i))) {
-      const PoolForwardPacks<Storage> body{x, bias(i), out, at, floor};
-      for_rows(stream_, rows, channels / pack_width, body);
+    if (pools_in_packs<Storage>(of, out)) {
+      for_rows(stream_, rows, channels / pack_width, PoolForwardPacks<Storage>{of, out});
     } else {
-      for_rows(stream_, rows, channels, PoolForward<Storage>{x, bias(i), out, at, floor});
+      for_rows(stream_, rows, channels, PoolForward<Storage>{of, out});
     }
   }
 
@@ -175,23 +168,21 @@ class Training {
   /// Uses dy up. Where windows overlap, each input looks for those that it won.
   void unpool(std::size_t i, Storage* dy, Storage* to) {
     const Block& block = blocks()[i];
-    const PoolWindows at = windows(block);
+    const Pooling<Storage> of = pooling(i);
     const Storage* const out = memory().kept[i].out;
-    const float floor = floor_of(block.relu());
-    if (at.overlap()) {
-      const GatherPool<Storage, Storage> body{raw_of(i), bias(i), out, dy, to, at, floor};
+    if (of.windows.overlap()) {
+      const GatherPool<Storage, Storage> body{of, out, dy, to};
       for_rows(stream_, batch_.count * block.raw.pixels(), block.raw.channels, body);
       return;
     }
     const std::size_t bytes = batch_.count * block.raw.elements() * sizeof(Storage);
-    if (!at.tile()) check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing a gradient");
+    if (!of.windows.tile()) check(cudaMemsetAsync(to, 0, bytes, stream_), "clearing a gradient");
     const std::size_t rows = batch_.count * block.out.pixels(), channels = block.out.channels;
-    const Storage* const x = raw_of(i);
-    if (pools_in_packs(at, x, out, bias(i))) {
-      const PoolBackwardPacks<Storage, Storage> body{x, bias(i), out, dy, to, at, floor};
+    if (pools_in_packs(of, out)) {
+      const PoolBackwardPacks<Storage, Storage> body{of, out, dy, to};
       for_rows(stream_, rows, channels / pack_width, body);
     } else {
-      const PoolBackward<Storage, Storage, Storage> body{x, bias(i), out, dy, to, at, floor};
+      const PoolBackward<Storage, Storage, Storage> body{of, out, dy, to};
       for_rows(stream_, rows, channels, body);
     }
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of all kinds, for the tests of their columns.
+// Shapes of convolutions and poolings, for the tests of their bodies.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "feedrate/train/plan.hpp"
+#include "feedrate/train/pooling.hpp"
 
 namespace feedrate::test {
 
@@ -29,6 +30,13 @@ inline std::vector<Block> convolutions() {
           convolution({1, 1, 4}, 3, 2, 2), convolution({2, 9, 5}, 2, 3, 1),
           convolution({6, 6, 1}, 1, 2, 0), convolution({7, 5, 16}, 3, 2, 1),
           convolution({3, 4, 8}, 3, 3, 2), convolution({8, 3, 2}, 1, 1, 0)};
+}
+
+/// A pooling without padding.
+inline PoolWindows windows_of(const Image& from, std::size_t kernel, std::size_t stride) {
+  const Image to{(from.height - kernel) / stride + 1, (from.width - kernel) / stride + 1,
+                 from.channels};
+  return {from, to, kernel, stride};
 }
 
 }  // namespace feedrate::test
