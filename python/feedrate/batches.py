@@ -1,26 +1,95 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking into batches of any nesting: their tensors, their samples, their bytes."""
 
-from .watch import SampleCount
+import itertools
+import operator
+
+MOST_PARTS = 64  # of a part of a batch that are searched for an array
+DEEPEST = 8
 
 
-def tensors_of(batch, depth=8):
+def steps_into(part):
+    """The functions that lead from a part of a batch to the parts that it is made of."""
+    if isinstance(part, (list, tuple)):
+        return (operator.itemgetter(at) for at in range(len(part)))
+    if isinstance(part, dict) or _is_like_a_dict(part):
+        return (operator.itemgetter(key) for key in list(part.keys()))
+    if hasattr(part, "__dataclass_fields__"):
+        return (operator.attrgetter(name) for name in part.__dataclass_fields__)
+    return iter([operator.attrgetter("__dict__")] if hasattr(part, "__dict__") else [])
+
+
+def _is_like_a_dict(part):
+    """Not so a table of pandas, whose `values` are an array."""
+    return hasattr(type(part), "__getitem__") and all(
+        callable(getattr(part, name, None)) for name in ("keys", "values"))
+
+
+def tensors_of(batch, depth=DEEPEST):
     """All tensors (what has shape, dtype and dim) of a nested batch."""
     if hasattr(batch, "dim") and hasattr(batch, "shape"):
         yield batch
         return
     if depth == 0:
         return
-    for part in _parts_of(batch):
-        yield from tensors_of(part, depth - 1)
+    for step in steps_into(batch):
+        yield from tensors_of(step(batch), depth - 1)
 
 
-def _parts_of(batch):
-    if isinstance(batch, dict) or hasattr(batch, "values") and callable(batch.values):
-        return list(batch.values())
-    if isinstance(batch, (list, tuple)):
-        return batch
-    return list(vars(batch).values()) if hasattr(batch, "__dict__") else []
+class SampleCount:
+    """The first dimension of the first array in a batch; None where there is none.
+
+    Where the array lies is remembered from the first batch; how long it is never is, since the last
+    batch is smaller. Batches without an array are searched once.
+    """
+
+    def __init__(self):
+        self._steps = None
+
+    def __call__(self, batch):
+        if self._steps is NOWHERE:
+            return None
+        try:
+            part = batch
+            for step in self._steps:
+                part = step(part)
+            return int(part.shape[0])
+        except Exception:  # the first batch, or one of another shape
+            return self._search(batch)
+
+    def _search(self, batch):
+        try:
+            self._steps, samples = _find_array(batch)
+        except Exception:  # what looks like a dict need not be one
+            self._steps, samples = NOWHERE, None
+        return samples
+
+
+NOWHERE = object()
+
+
+def _find_array(batch):
+    """(the functions that lead from a batch to its first array, its samples); else NOWHERE."""
+    left = MOST_PARTS
+    stack = [((), batch)]
+    while stack and left > 0:
+        left -= 1
+        steps, part = stack.pop()
+        samples = _length_of(part)
+        if samples is not None:
+            return steps, samples
+        if len(steps) < DEEPEST:
+            into = list(itertools.islice(steps_into(part), MOST_PARTS))
+            stack += [(steps + (step,), step(part)) for step in reversed(into)]
+    return NOWHERE, None
+
+
+def _length_of(array):
+    """The first dimension; None where this is no array, or one without dimensions."""
+    try:
+        return int(array.shape[0])
+    except Exception:
+        return None
 
 
 def length_of(thing):

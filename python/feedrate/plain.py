@@ -6,7 +6,7 @@ import time
 
 from .batches import counter_for, length_of
 from .lanes import settings_of
-from .watch import Reporter
+from .watch import Reporter, reported
 
 
 GPU_PERIOD_S = 1.0  # between two looks at the memory of the GPU
@@ -73,20 +73,17 @@ class Plain:
         return batches if self._reporter is None else self._pass(loader, batches)
 
     def _pass(self, loader, batches):
-        reporter, clock = self._reporter, time.monotonic
-        asked_s = clock()
+        def count(batch):
+            if self._count is None:
+                self._count = self._counter_for(loader, batch)
+            return self._count(batch)
+
         if self._left_s is not None:
-            reporter.outside_s += asked_s - self._left_s
+            self._reporter.outside_s += time.monotonic() - self._left_s
         try:
-            for batch in batches:
-                if self._count is None:
-                    self._count = self._counter_for(loader, batch)
-                reporter.add(self._count(batch), asked_s, clock())
-                yield batch
-                asked_s = clock()
+            yield from reported(batches, count, self._reporter)
         finally:
-            self._left_s = clock()
-            reporter.send(self._left_s)
+            self._left_s = time.monotonic()
 
     @staticmethod
     def _counter_for(loader, batch):

@@ -11,11 +11,10 @@ import sys
 import time
 
 from . import source
-from .batches import Replay, bytes_of, counter_for, length_of
+from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .errors import sentence_of
 from .lanes import Lanes, has_plain_batches
 from .meter import Meter, device_of, step_settings
-from .watch import SampleCount
 from .window import Wanted, Window
 
 REPLAYED = 3  # different batches of a replay

@@ -9,10 +9,10 @@ import os
 import sys
 import time
 
+from .batches import SampleCount
+
 PERIOD_S = 0.1  # between two messages, at least
 PATIENCE_S = 1.0  # for the connection
-MOST_PARTS = 64  # of a batch that are searched for an array
-DEEPEST = 8
 
 
 def watch(loader, samples=None):
@@ -38,7 +38,7 @@ class _Watched:
         reporter = _reporter()
         if reporter is None:
             return iter(self._iterable)
-        return _reported(self._iterable, self._count or SampleCount(), reporter)
+        return reported(self._iterable, self._count or SampleCount(), reporter)
 
     def __getattr__(self, name):
         if name == "_iterable":  # while it is being copied
@@ -51,7 +51,8 @@ class _Sized(_Watched):
         return len(self._iterable)
 
 
-def _reported(iterable, count, reporter):
+def reported(iterable, count, reporter):
+    """Yields what an iterable yields, and adds it up: also the wait that finds its end."""
     clock = time.monotonic
     add = reporter.add
     asked_s = clock()
@@ -79,71 +80,6 @@ def _counting(samples):
         raise TypeError("samples is %r; give the number of samples in a batch, or a function of "
                         "the batch that tells it." % (samples,)) from None
     return lambda batch: number
-
-
-class SampleCount:
-    """The first dimension of the first array in a batch; None where there is none.
-
-    Where the array lies is remembered from the first batch; how long it is never is, since the last
-    batch is smaller. Batches without an array are searched once.
-    """
-
-    def __init__(self):
-        self._steps = None
-
-    def __call__(self, batch):
-        if self._steps is NOWHERE:
-            return None
-        try:
-            part = batch
-            for step in self._steps:
-                part = step(part)
-            return int(part.shape[0])
-        except Exception:  # the first batch, or one of another shape
-            return self._search(batch)
-
-    def _search(self, batch):
-        try:
-            self._steps, samples = _find_array(batch)
-        except Exception:  # what looks like a dict need not be one
-            self._steps, samples = NOWHERE, None
-        return samples
-
-
-NOWHERE = object()
-
-
-def _find_array(batch):
-    """(the functions that lead from a batch to its first array, its samples); else NOWHERE."""
-    left = MOST_PARTS
-    stack = [((), batch)]
-    while stack and left > 0:
-        left -= 1
-        steps, part = stack.pop()
-        samples = _length_of(part)
-        if samples is not None:
-            return steps, samples
-        if len(steps) < DEEPEST:
-            stack += [(steps + (step,), step(part)) for step in reversed(_steps_into(part))]
-    return NOWHERE, None
-
-
-def _length_of(array):
-    """The first dimension; None where this is no array, or one without dimensions."""
-    try:
-        return int(array.shape[0])
-    except Exception:
-        return None
-
-
-def _steps_into(part):
-    if isinstance(part, (list, tuple)):
-        return [operator.itemgetter(at) for at in range(min(len(part), MOST_PARTS))]
-    if isinstance(part, dict) or callable(getattr(part, "keys", None)):
-        return [operator.itemgetter(key) for key in list(part.keys())[:MOST_PARTS]]
-    if hasattr(part, "__dataclass_fields__"):
-        return [operator.attrgetter(name) for name in part.__dataclass_fields__]
-    return [operator.attrgetter("__dict__")] if hasattr(part, "__dict__") else []
 
 
 # The way to autotune.

@@ -2,14 +2,23 @@
 """Tests of what is found in batches, and of batches that are given again and again."""
 
 import collections
+import dataclasses
 import types
 import unittest
 
 from stub import torch
 
-from feedrate.batches import Replay, bytes_of, counter_for, length_of, tensors_of
+from feedrate.batches import Replay, SampleCount, bytes_of, counter_for, length_of, tensors_of
 
 Pair = collections.namedtuple("Pair", "x y")
+
+
+@dataclasses.dataclass
+class Slotted:
+    """Has no __dict__."""
+
+    __slots__ = ("x",)
+    x: object
 
 
 class FromInference(torch.Tensor):
@@ -39,6 +48,12 @@ class Parts(unittest.TestCase):
         found = [[id(tensor) for tensor in tensors_of(batch)] for batch in nested]
         both = [id(x), id(y)]
         self.assertEqual(found, [[id(x)], both, both, both, both, both, [id(z)]])
+
+    def test_samples_and_tensors_are_looked_for_in_the_same_places(self):
+        # Would catch a batch whose samples are counted and whose tensors are not restored.
+        batch = Slotted(torch.ones(5, 2))
+        self.assertEqual([id(tensor) for tensor in tensors_of(batch)], [id(batch.x)])
+        self.assertEqual(SampleCount()(batch), 5)
 
     def test_what_holds_itself_is_searched_only_so_deep(self):
         loop = {}

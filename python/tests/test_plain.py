@@ -99,6 +99,22 @@ class Gpu(Launch):
         self.assertEqual(self.told(cuda)[-1]["batches"], 3)
 
 
+class Waiting(Launch):
+    def test_includes_the_wait_that_finds_the_end(self):
+        # Would catch an end of an epoch that is loaded for in vain, and told as no wait.
+        def batches(loader):
+            for batch in ([1], [2]):
+                self.now_s += 1
+                yield batch
+            self.now_s += 4
+
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        loader = data.DataLoader([torch.ones(2)] * 2, batch_size=1)
+        self.assertEqual(list(plain.iterate(loader, batches)), [[1], [2]])
+        self.assertEqual(connection.messages()[-1]["wait_s"], 6)
+
+
 class Samples(Launch):
     def test_are_counted_in_all_passes(self):
         told = self.told(epochs=2)
