@@ -63,6 +63,7 @@ TEST_CASE("rates have decimal prefixes, chosen after rounding") {
 TEST_CASE("sizes have binary prefixes") {
   // Bug: decimal sizes of memory under the name of binary ones.
   CHECK(format_bytes(0) == "0 B");
+  CHECK(format_bytes(1) == "1 B");
   CHECK(format_bytes(1023) == "1,023 B");
   CHECK(format_bytes(1000) == "1,000 B");
   CHECK(format_bytes(1536) == "1.50 KiB");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "feedrate/core/config.hpp"
+#include "feedrate/core/quantity.hpp"
 #include "feedrate/load/loader.hpp"
 #include "feedrate/load/normalized.hpp"
 #include "feedrate/measure/measurer.hpp"
@@ -111,9 +112,9 @@ class PipelineData {
   void require_memory(const Config& config) const {
     const std::size_t bytes = slot_bytes(config);
     if (bytes <= workload_.memory_bytes) return;
-    throw OutOfMemory("The batches of this config take " + std::to_string(bytes >> 20) +
-                      " MiB, more than the " + std::to_string(workload_.memory_bytes >> 20) +
-                      " MiB that are free: choose a smaller batch or prefetch.");
+    throw OutOfMemory("The batches of this config take " + format_bytes(bytes) +
+                      ", more than the " + format_bytes(workload_.memory_bytes) +
+                      " that are free: choose a smaller batch or prefetch.");
   }
 
   /// Workers of the loader that was in use would go on filling its ring beside the round to come.

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "feedrate/core/quantity.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/tune/options.hpp"
 
@@ -55,14 +55,8 @@ class MemoryLimit {
   }
 
   static std::string needs(std::uint64_t bytes, const char* where, std::uint64_t most) {
-    return "needs " + mebibytes(bytes) + where + ", more than the " + mebibytes(most) + " allowed";
-  }
-
-  /// "1.2 MiB"
-  static std::string mebibytes(std::uint64_t bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g MiB", static_cast<double>(bytes) / (1 << 20));
-    return text;
+    return "needs " + format_bytes(bytes) + where + ", more than the " + format_bytes(most) +
+           " allowed";
   }
 
   Measurer& measurer_;
