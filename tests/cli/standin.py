@@ -63,7 +63,7 @@ def batches_that_do_not_fit_are_left_out_and_the_others_run(tmp):
                   FEEDRATE_STANDIN_MEMORY=str(40 << 20))
     large = [trial for trial in report["trials"] if trial["config"]["batch"] == 4096]
     small = [trial for trial in report["trials"] if trial["config"]["batch"] == 16]
-    assert all(trial["status"] in ("infeasible", "failed") for trial in large), large
+    assert all(trial["status"] == "infeasible" for trial in large), large
     assert any(trial["status"] == "measured" for trial in small), small
 
 

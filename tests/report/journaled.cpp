@@ -17,13 +17,14 @@ using Catch::Matchers::MessageMatches;
 using testing::example_header;
 using testing::JournalFolder;
 
-/// A machine of its own time, on which a batch of 13 crashes.
+/// A machine of its own time, on which a batch of 13 crashes, and one of 12 finds no room.
 class FakeMachine final : public Measurer {
  public:
   Round run(const Request& request) override {
     ++asked;
     clock_s += 0.1 + 1e-3 * asked;
     if (request.config.batch == 13) throw TrialError(Fault::device, "It crashed.", "last words");
+    if (request.config.batch == 12) throw OutOfMemory("No room for 12.");
     if (request.config.batch == 14) throw Error(Fault::interrupted, "The run was interrupted.");
     if (request.config.batch == 15) skipped.push_back({7, "bad.jpg", "it is torn"});
     return {.duration_s = 0.1, .samples = static_cast<std::uint64_t>(100 + asked), .batches = 3};
@@ -51,12 +52,13 @@ Request of_batch(int batch) {
 /// Asks one of everything; what came back, with the time at which it did.
 std::string ask_all(Measurer& measurer) {
   std::string heard;
-  for (const int batch : {8, 13, 15, 16}) {
+  for (const int batch : {8, 12, 13, 15, 16}) {
     try {
       const Round round = measurer.run(of_batch(batch));
       heard += to_json(round).dump();
     } catch (const TrialError& error) {
       heard += error.what() + error.stderr_tail() + std::to_string(static_cast<int>(error.fault()));
+      heard += is_out_of_memory(error) ? " out of memory" : "";
     }
     heard += "@" + std::to_string(measurer.now_s()) + "\n";
   }

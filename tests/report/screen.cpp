@@ -31,10 +31,10 @@ TEST_CASE("The screen says why, how fast, what to set and what to do next", "[sc
   CHECK_THAT(text, ContainsSubstring("2.00x"));
   CHECK_THAT(text, ContainsSubstring("SET workers 2, prefetch 4"));
   CHECK_THAT(text, ContainsSubstring("pinned on: not applicable"));
-  CHECK_THAT(text, ContainsSubstring("1 of 3 configs were not reached"));
+  CHECK_THAT(text, ContainsSubstring("1 of 3 configs was not reached within the budget"));
   CHECK_THAT(text, ContainsSubstring("NEXT autotune --data DIR"));
   CHECK_THAT(text, ContainsSubstring("(2.00x, measured)"));
-  CHECK_THAT(text, ContainsSubstring("predicted within 4.9 % in the median"));
+  CHECK_THAT(text, ContainsSubstring("Its rate was predicted within 4.9 %."));
   CHECK_THAT(text, ContainsSubstring("rate against memory: 1,001/s with 5.00 MiB, 2,001/s with"));
   CHECK_THAT(text, ContainsSubstring("9.00 MiB"));
 }
@@ -51,7 +51,19 @@ TEST_CASE("The screen of a full report shows accumulation, caveats, what-ifs and
   CHECK_THAT(text, ContainsSubstring("EMUL emulated"));
   CHECK_THAT(text, ContainsSubstring("decoding free"));
   CHECK_THAT(text, ContainsSubstring("(1.10x, modelled)"));
-  CHECK_THAT(text, ContainsSubstring("1 of 5 configs need more memory than allowed"));
+  CHECK_THAT(text, ContainsSubstring("1 of 5 configs needs more memory than allowed"));
+  CHECK_THAT(text, ContainsSubstring("% in the median."));
+}
+
+TEST_CASE("What was left out is counted in whole sentences, with what ended the run", "[screen]") {
+  // Bug: "1 of 3 configs were measured", or a budget blamed for what an interruption cut off.
+  Report report = testing::example_report();
+  report.outcome.trials[0].rounds.clear();
+  report.outcome.trials[0].status = TrialStatus::not_reached;
+  report.outcome.interrupted = true;
+  const std::vector<std::string> lines = coverage_lines(report);
+  CHECK_THAT(lines.at(0), ContainsSubstring("1 of 3 configs was measured"));
+  CHECK(lines.at(2) == "2 of 3 configs were not reached before the interruption.");
 }
 
 TEST_CASE("An emulated accelerator below the utilization wanted is not called well fed",
@@ -149,6 +161,9 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
   reference.status = TrialStatus::infeasible;
   reference.reason = "needs 40 MiB, more than the 9 MiB allowed";
   CHECK_THAT(screen_text(report), ContainsSubstring("The reference needs 40 MiB"));
+  reference.reason = "The GPU has no room for it.";
+  CHECK_THAT(screen_text(report),
+             ContainsSubstring("The reference did not fit: The GPU has no room for it."));
 }
 
 TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[screen]") {

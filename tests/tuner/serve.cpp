@@ -23,7 +23,9 @@ class Held final : public Measurer {
   std::vector<Skip> skipped;
 
   Round run(const Request& request) override {
-    if (request.config.batch == 13) throw Error(Fault::device, "No memory for 13.");
+    if (request.config.batch == 13) throw Error(Fault::device, "No device for 13.");
+    if (request.config.batch == 14) throw OutOfMemory("No memory for 14.");
+    if (request.config.batch == 15) throw std::bad_alloc();
     request.options.progress->fetch_add(5);
     release.wait(false);
     skipped.push_back({7, "seventh", "broken"});
@@ -76,9 +78,27 @@ TEST_CASE("Questions are answered one by one, also with what was thrown", "[serv
   CHECK(served.answer()["seconds"] == 0.25);
   const Json failed = served.answer();
   CHECK(failed["failed"]["fault"] == "device");
-  CHECK(failed["failed"]["sentence"] == "No memory for 13.");
+  CHECK(failed["failed"]["sentence"] == "No device for 13.");
   CHECK(served.answer()["failed"]["fault"] == "data");
   CHECK(served.answer()["bytes"] == 4096);
+}
+
+TEST_CASE("Lack of memory is told as such, through each process on its way", "[serve]") {
+  // Bug: a batch that is too large passed on as a defect, so that its config has failed.
+  Served served;
+  const auto is_lack = [&](int batch) {
+    REQUIRE(served.ours->send(question_of(Request{Part::coupled, {.batch = batch}, {}})));
+    try {
+      throw_failure(served.answer()["failed"]);
+    } catch (const TrialError& error) {
+      const Json again = failure_of(error)["failed"];
+      CHECK(again.value("out_of_memory", false) == is_out_of_memory(error));
+      return is_out_of_memory(error);
+    }
+  };
+  CHECK_FALSE(is_lack(13));
+  CHECK(is_lack(14));
+  CHECK(is_lack(15));
 }
 
 TEST_CASE("Beats tell of the progress of a round that runs", "[serve]") {

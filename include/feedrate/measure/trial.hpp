@@ -20,7 +20,7 @@ namespace feedrate {
 enum class TrialStatus : std::uint8_t {
   measured,
   predicted,    ///< its rate is a prediction: measuring it promised too little, or takes too long
-  infeasible,   ///< needs more memory than allowed
+  infeasible,   ///< needs more memory than allowed, or than there is
   not_reached,  ///< the budget ended first
   failed,       ///< threw; the reason says what
 };

@@ -27,8 +27,9 @@ inline std::size_t count_of(const Outcome& outcome, TrialStatus status) {
 /// "12 of 240 configs were measured, in 60 rounds."
 inline std::string searched(const Outcome& outcome) {
   const bool model = outcome.search == Search::model;
-  return format_count(count_of(outcome, TrialStatus::measured)) + " of " +
-         counted(outcome.trials.size(), "config") + " were measured, in " +
+  const std::size_t measured = count_of(outcome, TrialStatus::measured);
+  return format_count(measured) + " of " + counted(outcome.trials.size(), "config") +
+         (measured == 1 ? " was" : " were") + " measured, in " +
          counted(static_cast<std::size_t>(outcome.rounds), "round") +
          (model ? "."
                 : ", search " +
@@ -64,17 +65,22 @@ inline std::vector<std::string> coverage_lines(const Report& report) {
   const Outcome& outcome = report.outcome;
   std::vector<std::string> lines = {detail::searched(outcome)};
   if (const ModelError error = model_error(outcome); error.trials > 0) {
-    lines.push_back("Their rates were predicted within " + format_percent(error.median) +
-                    " in the median.");
+    const std::string within = format_percent(error.median);
+    lines.push_back(error.trials == 1
+                        ? "Its rate was predicted within " + within + "."
+                        : "Their rates were predicted within " + within + " in the median.");
   }
   const std::string all = " of " + detail::counted(outcome.trials.size(), "config");
-  const auto tell = [&](TrialStatus status, const std::string& what) {
+  const auto tell = [&](TrialStatus status, const std::string& one, const std::string& more,
+                        const std::string& what) {
     const std::size_t count = detail::count_of(outcome, status);
-    if (count > 0) lines.push_back(format_count(count) + all + what);
+    if (count > 0) lines.push_back(format_count(count) + all + (count == 1 ? one : more) + what);
   };
-  tell(TrialStatus::infeasible, " need more memory than allowed.");
-  tell(TrialStatus::failed, " failed; the report says why.");
-  tell(TrialStatus::not_reached, " were not reached within the budget.");
+  tell(TrialStatus::infeasible, " needs", " need", " more memory than allowed, or than there is.");
+  tell(TrialStatus::failed, "", "", " failed; the report says why.");
+  tell(TrialStatus::not_reached, " was", " were",
+       outcome.interrupted ? " not reached before the interruption."
+                           : " not reached within the budget.");
   for (const std::string& line : detail::left_out(outcome.not_applicable)) lines.push_back(line);
   if (!report.skips.empty()) {
     lines.push_back(detail::counted(report.skips.size(), "unreadable sample") + " skipped.");

@@ -63,6 +63,7 @@ inline Json failure_of(const std::exception& error) {
                                      "workers or less prefetch."
                                    : error.what()}};
   if (trial) json["stderr_tail"] = trial->stderr_tail();
+  if (is_out_of_memory(error)) json["out_of_memory"] = true;
   if (dynamic_cast<const DeviceLost*>(&error)) json["device_lost"] = true;
   return {{"failed", json}};
 }
@@ -70,7 +71,8 @@ inline Json failure_of(const std::exception& error) {
 /// Throws what `failure_of` was made from: a TrialError.
 [[noreturn]] inline void throw_failure(const Json& json) {
   const auto fault = static_cast<Fault>(detail::index_of(fault_names, json.at("fault")));
-  throw TrialError(fault, json.at("sentence").get<std::string>(), json.value("stderr_tail", ""));
+  throw TrialError(fault, json.at("sentence").get<std::string>(), json.value("stderr_tail", ""),
+                   json.value("out_of_memory", false));
 }
 
 /// {"gpu_state": ...}; null where there is no GPU.

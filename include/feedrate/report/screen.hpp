@@ -86,7 +86,10 @@ class Screen {
 
   std::string not_examined() const {
     const std::string& reason = reference().reason;
-    if (reference().status == TrialStatus::infeasible) return "The reference " + reason + ".";
+    if (reference().status == TrialStatus::infeasible) {
+      const bool predicted = reason.starts_with("needs ");
+      return predicted ? "The reference " + reason + "." : "The reference did not fit: " + reason;
+    }
     if (reference().status == TrialStatus::failed) return "The reference failed: " + reason;
     if (report_.workload.kind == "command" && !report_.workload.script) {
       return "A command is run as a whole: what holds it back can't be told.";

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -38,6 +40,12 @@ class Calibration {
   /// Steps of one kind differ by their batch alone.
   using Kind = std::tuple<Precision, int, bool>;  ///< precision, step threads, graph
 
+  /// The rate of copies, and the config that was asked for it.
+  struct Copied {
+    Config config;
+    double samples_per_s;
+  };
+
   static Kind kind_of(const Config& config) noexcept {
     return {config.precision, config.step_threads, config.graph};
   }
@@ -58,39 +66,72 @@ class Calibration {
     return kinds;
   }
 
+  /// An open config of each batch of those that `wanted` names, as it is probed: with no batch
+  /// ahead, so that it needs no more memory than any other. The reference's place of preprocessing
+  /// and its accumulation come first.
+  template <class Wanted>
+  std::map<int, Config> open_by_batch(Wanted&& wanted) const {
+    std::map<int, Config> found;
+    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
+      Config config = sweep_.trial(t).config;
+      if (!sweep_.is_open(t) || !wanted(config)) continue;
+      config.workers = config.prefetch = 0;
+      if (std::find(failed_.begin(), failed_.end(), config) != failed_.end()) continue;
+      const auto [known, added] = found.try_emplace(config.batch, config);
+      if (!added && likeness(config) > likeness(known->second)) known->second = config;
+    }
+    return found;
+  }
+  int likeness(const Config& config) const {
+    return 2 * (config.preprocess == sweep_.reference().preprocess) +
+           (config.accumulate == accumulate_of(config.batch));
+  }
+  std::map<int, Config> open_steps(const Kind& kind) const {
+    return open_by_batch([&](const Config& config) { return kind_of(config) == kind; });
+  }
+
   /// One kind of step with its smallest batch, with the largest that works and fits the time, and
   /// with one between them: between them lies the knee, where there is one.
   void measure_step(const Kind& kind) {
-    const auto [precision, threads, graph] = kind;
-    Config config{.step_threads = threads,
-                  .graph = graph,
-                  .preprocess = sweep_.reference().preprocess,
-                  .precision = precision};
     if (out_of_time()) return;
-    const std::set<int> batches = open_values(sweep_, &Config::batch);
+    const auto [precision, threads, graph] = kind;
     StepDemand step{precision, threads, graph, {}, {}, 0, 0};
-    for (auto batch = batches.begin(); batch != batches.end(); ++batch) {
-      if (probe_step(step, config, *batch)) break;
-      give_up(config, *batch, *batch);
-    }
-    if (step.seconds.empty()) return;
-    const int smallest = step.seconds.begin()->first;
-    for (auto batch = batches.rbegin(); batch != batches.rend() && *batch > smallest; ++batch) {
-      if (is_slow(step)) break;
-      if (takes_too_long(step, *batch)) continue;
-      if (probe_step(step, config, *batch)) break;
-      give_up(config, *batch, *batches.rbegin());
-    }
-    if (!is_slow(step)) measure_middle(step, config, batches);
+    if (!probe_smallest(step, kind)) return;
+    if (!is_slow(step)) probe_largest(step, kind);
+    if (!is_slow(step)) measure_middle(step, open_steps(kind));
     step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
     demands().steps.push_back(std::move(step));
   }
 
-  void measure_middle(StepDemand& step, const Config& config, const std::set<int>& batches) {
+  /// With what fails, others are given up: what is open then is asked for anew.
+  bool probe_smallest(StepDemand& step, const Kind& kind) {
+    while (true) {
+      const std::map<int, Config> configs = open_steps(kind);
+      if (configs.empty()) return false;
+      const auto& [batch, config] = *configs.begin();
+      if (probe_step(step, config)) return true;
+      give_up(config, batch, batch);
+    }
+  }
+
+  void probe_largest(StepDemand& step, const Kind& kind) {
+    const int smallest = step.seconds.begin()->first;
+    std::map<int, Config> configs = open_steps(kind);
+    while (!configs.empty() && configs.rbegin()->first > smallest) {
+      const Config config = configs.rbegin()->second;
+      const bool too_long = takes_too_long(step, config.batch);
+      if (!too_long && probe_step(step, config)) return;
+      if (!too_long) give_up(config, config.batch, std::numeric_limits<int>::max());
+      configs = open_steps(kind);
+      if (too_long) configs.erase(configs.lower_bound(config.batch), configs.end());
+    }
+  }
+
+  void measure_middle(StepDemand& step, const std::map<int, Config>& configs) {
     const double low = step.seconds.begin()->first, high = step.seconds.rbegin()->first;
-    const auto above = batches.lower_bound(static_cast<int>(std::lround(std::sqrt(low * high))));
-    if (above == batches.end() || step.seconds.contains(*above)) return;
-    probe_step(step, config, *above);
+    const auto above = configs.lower_bound(static_cast<int>(std::lround(std::sqrt(low * high))));
+    if (above == configs.end() || step.seconds.contains(above->first)) return;
+    probe_step(step, above->second);
   }
 
   /// With so many threads the step is less than half as fast as with other numbers of them: that is
@@ -121,14 +162,13 @@ class Calibration {
     return {slower * like->time.alpha_s, slower * like->time.beta_s};
   }
 
-  bool probe_step(StepDemand& step, Config config, int batch) {
-    config.batch = batch;
-    config.accumulate = accumulate_of(batch);
+  bool probe_step(StepDemand& step, Config config) {
+    config.pinned = false;
     const auto round = sweep_.probe({Part::device, config, sweep_.probe_options()}, "calibrate");
     if (!round) return false;
-    step.seconds[batch] = batch / round->samples_per_s();
+    step.seconds[config.batch] = config.batch / round->samples_per_s();
     step.cpu_s = round->cpu_s / static_cast<double>(round->samples);
-    step.variability = round->variability * batch;
+    step.variability = round->variability * config.batch;
     return true;
   }
 
@@ -143,40 +183,52 @@ class Calibration {
     return 3 * seconds * batch / known > sweep_.longest_round_s() / 2;
   }
 
-  /// What a step can't do alone it can't do behind a loader.
+  /// What a step can't do alone it can't do behind a loader; what it did there it can do.
   void give_up(const Config& step, int from_batch, int to_batch) {
+    failed_.push_back(step);
     for (Trial& trial : sweep_.outcome().trials) {
       const Config& config = trial.config;
-      if (kind_of(config) != kind_of(step)) continue;
+      if (kind_of(config) != kind_of(step) || config.preprocess != step.preprocess) continue;
       if (config.batch < from_batch || config.batch > to_batch) continue;
-      if (trial.status == TrialStatus::infeasible) continue;
-      trial.status = TrialStatus::failed;
-      trial.reason = sweep_.failure();
+      if (trial.status != TrialStatus::infeasible && trial.rounds.empty()) sweep_.give_up(trial);
     }
   }
 
+  /// Copies from either kind of memory, of the largest batch that works.
   void measure_copies() {
     if (!sweep_.measurer().copies()) return;
-    const std::set<int> batches = open_values(sweep_, &Config::batch);
-    if (batches.empty()) return;
-    Config config{.preprocess = sweep_.reference().preprocess, .batch = *batches.rbegin()};
+    const std::set<Preprocess> places = open_values(sweep_, &Config::preprocess);
+    if (places.empty()) return;
+    const Preprocess own = sweep_.reference().preprocess;
+    const Preprocess usual = places.contains(own) ? own : *places.begin();
+    std::optional<Copied> copied;
     for (const bool pinned : open_values(sweep_, &Config::pinned)) {
-      config.pinned = pinned;
-      const auto rate = probe_copy(config);
-      if (!rate) return;
-      (pinned ? demands().copy_pinned : demands().copy_pageable) = rate;
+      const auto now = measure_copy(usual, pinned, std::numeric_limits<int>::max());
+      if (!now) continue;
+      (pinned ? demands().copy_pinned : demands().copy_pageable) = now->samples_per_s;
+      copied = now;
     }
-    measure_other_bytes(config);
+    if (copied) measure_other_bytes(*copied, places);
   }
 
   /// Where samples are preprocessed decides how many bytes of them travel, from either memory.
-  void measure_other_bytes(Config config) {
-    const double usual = *demands().copy(config);
-    for (const Preprocess place : open_values(sweep_, &Config::preprocess)) {
-      if (place == sweep_.reference().preprocess) continue;
-      config.preprocess = place;
-      if (const auto rate = probe_copy(config)) demands().copy_factor[place] = *rate / usual;
+  void measure_other_bytes(const Copied& usual, const std::set<Preprocess>& places) {
+    for (const Preprocess place : places) {
+      if (place == usual.config.preprocess) continue;
+      const auto other = measure_copy(place, usual.config.pinned, usual.config.batch);
+      if (other) demands().copy_factor[place] = other->samples_per_s / usual.samples_per_s;
     }
+  }
+
+  /// The rate of copies of the largest batch up to `most` that works.
+  std::optional<Copied> measure_copy(Preprocess place, bool pinned, int most) {
+    const std::map<int, Config> configs = open_by_batch([&](const Config& config) {
+      return config.preprocess == place && config.pinned == pinned && config.batch <= most;
+    });
+    for (auto config = configs.rbegin(); config != configs.rend(); ++config) {
+      if (const auto rate = probe_copy(config->second)) return Copied{config->second, *rate};
+    }
+    return std::nullopt;
   }
 
   std::optional<double> probe_copy(const Config& config) {
@@ -187,6 +239,7 @@ class Calibration {
 
   Sweep& sweep_;
   double share_;
+  std::vector<Config> failed_;  ///< alone
 };
 
 }  // namespace feedrate

@@ -64,8 +64,7 @@ class LoaderCalibration {
   void give_up_workers(LoadDemand& loader) {
     for (Trial& trial : sweep_.outcome().trials) {
       if (trial.config.workers == 0 || trial.status == TrialStatus::infeasible) continue;
-      trial.status = TrialStatus::failed;
-      trial.reason = failure_;
+      sweep_.give_up(trial);
     }
     if (open_values(sweep_, &Config::workers).contains(0)) probe_loader(loader, 0);
   }
@@ -168,9 +167,9 @@ class LoaderCalibration {
   void add_workers(int workers) {
     std::vector<Config> more;
     const int most = *open_values(sweep_, &Config::workers).rbegin();
-    for (const Trial& trial : sweep_.outcome().trials) {
-      if (trial.config.workers != most || trial.status == TrialStatus::failed) continue;
-      more.push_back(trial.config);
+    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
+      if (!sweep_.is_open(t) || sweep_.trial(t).config.workers != most) continue;
+      more.push_back(sweep_.trial(t).config);
       more.back().workers = workers;
     }
     for (const Config& config : more) sweep_.add(config);

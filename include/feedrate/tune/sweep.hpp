@@ -69,6 +69,9 @@ class Sweep {
   bool stopped() const noexcept {
     return options_.stop && options_.stop->load(std::memory_order_relaxed);
   }
+  bool aborted() const noexcept {
+    return options_.abort && options_.abort->load(std::memory_order_relaxed);
+  }
 
   RoundOptions round_options() const noexcept {
     const double share = std::clamp(options_.budget_s / 150, 0.05, 1.0);
@@ -92,8 +95,7 @@ class Sweep {
     const auto round = attempt({Part::coupled, config, round_options()}, phase);
     Trial& trial = outcome_.trials[index];
     if (!round || !has_score(*round)) {
-      trial.status = TrialStatus::failed;
-      trial.reason = failure_;
+      give_up(trial);
       trial.stderr_tail = stderr_tail_;
       return std::nullopt;
     }
@@ -113,6 +115,12 @@ class Sweep {
     return round;
   }
   const std::string& failure() const noexcept { return failure_; }
+
+  /// A trial can't be run, for the reason of the last failure: lack of memory is a result.
+  void give_up(Trial& trial) const {
+    trial.status = out_of_memory_ ? TrialStatus::infeasible : TrialStatus::failed;
+    trial.reason = failure_;
+  }
 
   /// What a round says.
   Score score(const Round& round, const Config& config) const {
@@ -172,6 +180,7 @@ class Sweep {
     if (unmetered) failure_ = "the meter counted no joule in a round: give a longer budget";
     if (idle) failure_ = "the device was never seen busy in a round";
     if (unmetered || idle) stderr_tail_.clear();
+    if (unmetered || idle) out_of_memory_ = false;
     return !unmetered && !idle;
   }
 
@@ -189,8 +198,9 @@ class Sweep {
       round.start_s = elapsed_s() - round.duration_s;
       return round;
     } catch (const std::exception& error) {
-      if (options_.abort && options_.abort->load(std::memory_order_relaxed)) throw;
+      if (aborted()) throw;
       failure_ = error.what();
+      out_of_memory_ = is_out_of_memory(error);
       const auto* trial_error = dynamic_cast<const TrialError*>(&error);
       stderr_tail_ = trial_error ? trial_error->stderr_tail() : std::string();
       announce(phase, request.config, nullptr, failure_);
@@ -225,6 +235,7 @@ class Sweep {
   MemoryLimit memory_{measurer_, options_};
   Outcome outcome_;
   std::string failure_, stderr_tail_;
+  bool out_of_memory_ = false;  ///< that was the last failure
   std::map<std::size_t, double> beliefs_;
 };
 
