@@ -6,7 +6,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "feedrate/tune/calibrate.hpp"
@@ -66,6 +68,37 @@ inline void measure_ceilings(Sweep& sweep, std::size_t index, double share) {
   if (device.rate() > best.samples_per_s) best = {config, device.rate()};
 }
 
+/// Asks for what is reported beyond rates: that it can't be told is no reason to lose what is
+/// known. `tell` gets why. Throws on abort alone.
+template <class Ask, class Tell>
+void ask_beyond_rates(const Sweep& sweep, Ask&& ask, Tell&& tell) {
+  try {
+    ask();
+  } catch (const std::exception& error) {
+    if (sweep.aborted()) throw;
+    tell(error.what());
+  }
+}
+
+/// The GPU as it is right behind a round.
+inline void look_at_gpu(Sweep& sweep) {
+  Outcome& outcome = sweep.outcome();
+  ask_beyond_rates(
+      sweep, [&] { outcome.gpu = sweep.measurer().gpu_state(); },
+      [&](const std::string& why) {
+        outcome.not_applicable.push_back({"gpu", "state after the ceilings", "not told: " + why});
+      });
+}
+
+/// What the batches and the step of a measured trial need.
+inline void ask_memory(Sweep& sweep, Trial& trial) {
+  ask_beyond_rates(
+      sweep, [&] { trial.memory_bytes = sweep.measurer().memory_bytes(trial.config); },
+      [&](const std::string& why) {
+        if (trial.reason.empty()) trial.reason = "its memory was not told: " + why;
+      });
+}
+
 /// The fastest step of all that were probed, measured once more: the luck by which it won is left
 /// out.
 inline void measure_best_device(Sweep& sweep, double share) {
@@ -80,20 +113,19 @@ inline void measure_best_device(Sweep& sweep, double share) {
   const auto round = sweep.probe({Part::device, config, sweep.round_options()}, "ceilings");
   if (!round) return;
   sweep.outcome().best_device = {config, round->samples_per_s()};
-  sweep.outcome().gpu = sweep.measurer().gpu_state();
+  look_at_gpu(sweep);
 }
 
-/// What is reported of a trial beyond its rate. That one part of it fails is no reason to lose
-/// what is known.
+/// What is reported of a trial beyond its rate.
 inline void look_at(Sweep& sweep, std::size_t index, double share) {
   measure_ceilings(sweep, index, share);
   Trial& trial = sweep.trial(index);
   if (sweep.is_past(share)) return;
-  try {
-    trial.epoch_boundary_s = sweep.measurer().epoch_boundary_s(trial.config);
-  } catch (const std::exception& error) {
-    trial.reason = std::string("its epoch boundary was not measured: ") + error.what();
-  }
+  ask_beyond_rates(
+      sweep, [&] { trial.epoch_boundary_s = sweep.measurer().epoch_boundary_s(trial.config); },
+      [&](const std::string& why) {
+        trial.reason = "its epoch boundary was not measured: " + why;
+      });
 }
 
 }  // namespace detail
@@ -114,7 +146,7 @@ inline void look_closer(Sweep& sweep, double share) {
       detail::look_at(sweep, trial, share);
   }
   for (Trial& trial : outcome.trials) {
-    if (!trial.rounds.empty()) trial.memory_bytes = sweep.measurer().memory_bytes(trial.config);
+    if (!trial.rounds.empty()) detail::ask_memory(sweep, trial);
   }
 }
 
