@@ -156,7 +156,7 @@ void CommandLaunch::watch_gpu() {
   if (gauges.look) sampler_ = std::make_unique<GpuSampler>(std::move(gauges.look));
 }
 
-LaunchGpu CommandLaunch::gpu() const {
+LaunchedGpu CommandLaunch::gpu() const {
   return {sampler_ ? sampler_->since_mark().busy : -1, source_.gpu().memory_bytes};
 }
 

@@ -11,6 +11,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/measure/gpu_sampler.hpp"
+#include "feedrate/report/script.hpp"
 #include "launch.hpp"
 #include "rate_source.hpp"
 #include "rendezvous.hpp"
@@ -21,12 +22,6 @@ namespace feedrate {
 struct LaunchBounds {
   double timeout_s = 60;  ///< it is ended when it tells nothing of its speed for so long
   double patience_s = 5;  ///< between asking it to end and killing it
-};
-
-/// The GPU in a launch.
-struct LaunchGpu {
-  double busy = -1;                ///< share of the time, by NVML; < 0: unknown
-  std::uint64_t memory_bytes = 0;  ///< of tensors, at most; 0: unknown
 };
 
 /// A command that runs, and is ended with this object. What it throws is a TrialError: (trials)
@@ -49,7 +44,7 @@ class CommandLaunch {
   /// What has told its speed.
   RateKind kind() const { return *source_.spoken(); }
   /// What is known of the GPU that it used in what was measured.
-  LaunchGpu gpu() const;
+  LaunchedGpu gpu() const;
   bool counts_batches() const noexcept { return source_.counts_batches(); }
 
   /// Ends it; false where something of it had to be killed.

@@ -56,7 +56,7 @@ class CommandTrials final : public Trials {
   /// left out.
   double started_s() const noexcept { return started_s_; }
   /// In the last launch that was measured.
-  const LaunchGpu& gpu() const noexcept { return gpu_; }
+  const LaunchedGpu& gpu() const noexcept { return gpu_; }
   /// What the user should know of how the command behaved, each once.
   std::vector<std::string> notes() const override { return notes_; }
 
@@ -74,7 +74,7 @@ class CommandTrials final : public Trials {
   std::optional<RateKind> kind_;  ///< once the first launch has shown it
   bool takes_batch_ = false;      ///< the command takes the config's batch
   double started_s_ = 0;
-  LaunchGpu gpu_;
+  LaunchedGpu gpu_;
   std::vector<std::string> notes_;
 };
 

@@ -93,12 +93,15 @@ class Confirming {
   }
 
   /// Of those launches whose GPU was seen, and the most memory.
-  static ConfirmedGpu mean(const std::vector<LaunchGpu>& launches) {
-    ConfirmedGpu gpu;
+  static LaunchedGpu mean(const std::vector<LaunchedGpu>& launches) {
+    LaunchedGpu gpu;
     double busy = 0;
     int seen = 0;
-    for (const LaunchGpu& launch : launches) {
-      if (launch.busy >= 0) busy += launch.busy, ++seen;
+    for (const LaunchedGpu& launch : launches) {
+      if (launch.nvml_busy >= 0) {
+        busy += launch.nvml_busy;
+        ++seen;
+      }
       gpu.memory_bytes = std::max(gpu.memory_bytes, launch.memory_bytes);
     }
     if (seen > 0) gpu.nvml_busy = busy / seen;
@@ -119,7 +122,7 @@ class Confirming {
   const ConfirmOptions& options_;
   std::unique_ptr<CommandTrials> trials_;
   std::vector<Round> as_is_, changed_;
-  std::vector<LaunchGpu> as_is_gpus_, changed_gpus_;
+  std::vector<LaunchedGpu> as_is_gpus_, changed_gpus_;
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ std::vector<std::string> split_as_shell(std::string_view text, std::string_view 
 template <class Visit>
 void for_each_axis_of_commands(Visit&& visit) {
   for_each_axis([&](const auto& axis) {
-    if (axis.name != "graph" && axis.name != "preprocess") visit(axis);
+    if (!axis.built_in) visit(axis);
   });
 }
 

@@ -60,13 +60,23 @@ TEST_CASE("the names of precisions are in the order of their values") {
   CHECK(name_of(Precision::bf16) == "bf16");
 }
 
+TEST_CASE("each field has its own axis, and two are of the built-in steps alone") {
+  // Bug: another axis of the same type, or a command that is asked for a graph.
+  CHECK(axis_of(&Config::workers).name == "workers");
+  CHECK(axis_of(&Config::batch).name == "batch");
+  CHECK(axis_of(&Config::pinned).name == "pinned");
+  for_each_axis([](const auto& axis) {
+    CHECK(axis.built_in == (axis.name == "graph" || axis.name == "preprocess"));
+  });
+}
+
 TEST_CASE("a newer axis has a default that says what older versions did") {
   // Bug: a record without the axis that is read as a config which nobody measured.
   for_each_axis([](const auto& axis) {
     CHECK(axis.newer == (axis.name == "graph" || axis.name == "preprocess"));
   });
-  CHECK(is_newer(&Config::graph));
-  CHECK_FALSE(is_newer(&Config::pinned));
+  CHECK(axis_of(&Config::graph).newer);
+  CHECK_FALSE(axis_of(&Config::pinned).newer);
   CHECK_FALSE(Config{}.graph);
   CHECK(value_text(Config{}.preprocess) == "device");
   CHECK(value_text(Preprocess::host) == "host");

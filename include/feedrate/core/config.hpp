@@ -62,7 +62,8 @@ struct Axis {
   std::string_view name;
   Tier tier;
   T Config::*field;
-  bool newer = false;  ///< records of older versions lack it: there it had its default
+  bool newer = false;     ///< choice files of older versions lack it: there it had its default
+  bool built_in = false;  ///< of the built-in steps alone: programs and commands have their own way
 };
 
 /// Calls `visit(axis)` for each axis, in the order in which people read them.
@@ -72,23 +73,31 @@ constexpr void for_each_axis(Visit&& visit) {
   visit(Axis<int>{"prefetch", Tier::safe, &Config::prefetch});
   visit(Axis<bool>{"pinned", Tier::safe, &Config::pinned});
   visit(Axis<int>{"step_threads", Tier::safe, &Config::step_threads});
-  visit(Axis<bool>{"graph", Tier::safe, &Config::graph, true});
-  visit(Axis<Preprocess>{"preprocess", Tier::safe, &Config::preprocess, true});
+  visit(Axis<bool>{.name = "graph",
+                   .tier = Tier::safe,
+                   .field = &Config::graph,
+                   .newer = true,
+                   .built_in = true});
+  visit(Axis<Preprocess>{.name = "preprocess",
+                         .tier = Tier::safe,
+                         .field = &Config::preprocess,
+                         .newer = true,
+                         .built_in = true});
   visit(Axis<Precision>{"precision", Tier::numerics, &Config::precision});
   visit(Axis<int>{"batch", Tier::training, &Config::batch});
   visit(Axis<int>{"accumulate", Tier::training, &Config::accumulate});
 }
 
-/// Whether records of older versions lack an axis.
+/// The axis of a field.
 template <class T>
-constexpr bool is_newer(T Config::*field) noexcept {
-  bool newer = false;
+constexpr Axis<T> axis_of(T Config::*field) noexcept {
+  Axis<T> found{};
   for_each_axis([&](const auto& axis) {
     if constexpr (std::is_same_v<decltype(axis.field), T Config::*>) {
-      if (axis.field == field) newer = axis.newer;
+      if (axis.field == field) found = axis;
     }
   });
-  return newer;
+  return found;
 }
 
 /// An axis' value as flags and people write it.

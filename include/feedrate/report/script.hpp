@@ -38,8 +38,8 @@ struct Script {
   double start_s = 0;         ///< from its launch until its loop was attached to
 };
 
-/// What launches of a script did on its GPU.
-struct ConfirmedGpu {
+/// What one launch of a script, or several, did on its GPU.
+struct LaunchedGpu {
   double nvml_busy = -1;           ///< share of the time; < 0: unknown, or no GPU
   std::uint64_t memory_bytes = 0;  ///< that its tensors took at most; 0: unknown, or no GPU
 };
@@ -52,7 +52,7 @@ struct Confirmation {
   double recommended_samples_per_s = 0;
   double as_is_first_batch_s = 0;  ///< from launch to the first report
   double recommended_first_batch_s = 0;
-  ConfirmedGpu as_is_gpu = {}, recommended_gpu = {};
+  LaunchedGpu as_is_gpu = {}, recommended_gpu = {};
   double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: no epoch ended
   std::string failure = {};   ///< why there is none; then all else is empty
 };

@@ -62,7 +62,7 @@ inline std::string dataset_key(std::size_t samples, const Layout& layout) {
 inline std::string space_key(const TuneOptions& options) {
   std::string text = detail::config_fields(options.reference);
   detail::for_each_values(options.space, [&](auto field, const auto& values) {
-    if (is_newer(field) && values.size() == 1 && values.front() == Config{}.*field) return;
+    if (axis_of(field).newer && values.size() == 1 && values.front() == Config{}.*field) return;
     text += "|";
     for (const auto value : values) text += std::to_string(detail::number_of(value)) + ",";
   });

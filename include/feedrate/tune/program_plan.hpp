@@ -35,11 +35,14 @@ inline void refuse_untried(const Space& space, bool takes_config) {
                 "Batches in a program's own tuning lie in plain memory: take 'pinned' "
                 "out of the space.");
   }
-  if (has_choice(space.graph, false) || has_choice(space.preprocess, Preprocess::device)) {
+  for_each_values(space, [](auto field, const auto& values) {
+    const auto axis = axis_of(field);
+    if (!axis.built_in || !has_choice(values, Config{}.*field)) return;
     throw Error(Fault::usage,
                 "How a program's own step is launched, and where it makes floats of bytes, is its "
-                "own: take 'graph' and 'preprocess' out of the space.");
-  }
+                "own: take '" +
+                    std::string(axis.name) + "' out of the space.");
+  });
   const Config usual;
   const bool needs_config = has_choice(space.precision, usual.precision) ||
                             has_choice(space.step_threads, usual.step_threads) ||
