@@ -28,8 +28,9 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-std::optional<int> integer(std::string_view text) {
-  int value = 0;
+template <class T = int>
+std::optional<T> integer(std::string_view text) {
+  T value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -73,6 +74,12 @@ std::optional<std::pair<double, std::string_view>> quantity(std::string_view tex
   return std::pair(value, text);
 }
 
+std::string listed(const std::vector<std::string_view>& names) {
+  std::string list;
+  for (const std::string_view name : names) (list += list.empty() ? "" : ", ") += name;
+  return list;
+}
+
 template <class T>
 std::vector<T> unique(std::vector<T> values) {
   std::sort(values.begin(), values.end());
@@ -94,17 +101,33 @@ std::vector<int> parse_integers(std::string_view flag, std::string_view text, in
   return unique(values);
 }
 
+int parse_integer(std::string_view flag, std::string_view text, int least, int most) {
+  const auto value = integer(text);
+  if (value && *value >= least && *value <= most) return *value;
+  refuse(flag, text,
+         "write a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+}
+
+std::uint64_t parse_count(std::string_view flag, std::string_view text) {
+  const auto value = integer<std::uint64_t>(text);
+  if (!value) refuse(flag, text, "write a whole number from 0 on");
+  return *value;
+}
+
+std::size_t parse_name(std::string_view flag, std::string_view text,
+                       const std::vector<std::string_view>& names) {
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) refuse(flag, text, "it takes one of " + listed(names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
 std::vector<std::size_t> parse_names(std::string_view flag, std::string_view text,
                                      const std::vector<std::string_view>& names) {
   std::vector<std::size_t> indices;
   for (const std::string_view part : parts_of(text, ',')) {
     const auto found = std::find(names.begin(), names.end(), part);
     if (found == names.end()) {
-      std::string known;
-      for (const std::string_view name : names) {
-        known += (known.empty() ? "" : ", ") + std::string(name);
-      }
-      refuse(flag, text, "it takes one or more of " + known + ", separated by commas");
+      refuse(flag, text, "it takes one or more of " + listed(names) + ", separated by commas");
     }
     indices.push_back(static_cast<std::size_t>(found - names.begin()));
   }

@@ -15,6 +15,12 @@ namespace feedrate {
 /// lies within [least, most]. Throws Error(usage) naming the flag.
 std::vector<int> parse_integers(std::string_view flag, std::string_view text, int least, int most);
 
+/// One whole number within [least, most]. Throws Error(usage) naming the flag.
+int parse_integer(std::string_view flag, std::string_view text, int least, int most);
+
+/// A whole number from 0 on. Throws Error(usage) naming the flag.
+std::uint64_t parse_count(std::string_view flag, std::string_view text);
+
 /// "on", "off" or "on,off".
 std::vector<bool> parse_switches(std::string_view flag, std::string_view text);
 
@@ -29,6 +35,10 @@ double parse_seconds(std::string_view flag, std::string_view text);
 
 /// A size in bytes: "1GiB", "500MB", "1.5 TB"; a plain number is bytes. At least one byte.
 std::uint64_t parse_bytes(std::string_view flag, std::string_view text);
+
+/// Which of `names` the text is. Throws Error(usage) naming the flag.
+std::size_t parse_name(std::string_view flag, std::string_view text,
+                       const std::vector<std::string_view>& names);
 
 /// Which of `names` the comma-separated words of `text` are.
 std::vector<std::size_t> parse_names(std::string_view flag, std::string_view text,

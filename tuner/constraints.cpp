@@ -14,10 +14,7 @@ namespace {
 
 /// One whole number from 1 on; 0 where nothing was written.
 int parse_most(const char* flag, const std::string& text) {
-  if (text.empty()) return 0;
-  const std::vector<int> values = parse_integers(flag, text, 1, 1 << 20);
-  if (values.size() == 1) return values.front();
-  throw Error(Fault::usage, std::string(flag) + " takes one number.");
+  return text.empty() ? 0 : parse_integer(flag, text, 1, 1 << 20);
 }
 
 /// Whether an update can be made of whole batches of this size.

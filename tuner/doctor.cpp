@@ -20,8 +20,6 @@
 namespace feedrate {
 namespace {
 
-constexpr std::size_t width = 80;
-
 /// The storage that matters when none is named: where the cache is, or would be.
 std::string path_to_look_at(const DoctorOptions& options) {
   if (!options.path.empty()) return options.path;
@@ -44,11 +42,19 @@ std::size_t name_columns(const std::vector<Finding>& findings) {
   return columns + 2;
 }
 
-/// "ok       cpus      2 CPUs", what was seen wrapped, and the remedy below it.
-void write_finding(const Finding& finding, std::size_t names, bool color, std::ostream& out) {
-  const std::size_t indent = 9 + names;
-  const std::size_t columns = width - indent;
-  std::string left = status_cell(finding.status, color) + left_aligned(finding.name, names);
+/// "ok       cpus      2 CPUs", what was seen wrapped, and the remedy below it. On a terminal that
+/// is too narrow for that, what was seen stands below the name.
+void write_finding(const Finding& finding, std::size_t names, const DoctorOptions& options,
+                   std::ostream& out) {
+  const bool beside = options.width >= 9 + names + 20;
+  const std::size_t indent = beside ? 9 + names : 9;
+  const std::size_t columns = std::max(options.width, indent + 20) - indent;
+  std::string left = status_cell(finding.status, options.color) +
+                     left_aligned(finding.name, beside ? names : finding.name.size());
+  if (!beside) {
+    out << left << '\n';
+    left.assign(indent, ' ');
+  }
   for (const std::string& line : wrapped(finding.seen, columns)) {
     out << left << line << '\n';
     left.assign(indent, ' ');
@@ -70,11 +76,11 @@ std::string summary(const std::vector<Finding>& findings) {
          ", notes: " + count(Status::note);
 }
 
-void write_text(const Facts& facts, const std::vector<Finding>& findings, bool color,
-                std::ostream& out) {
+void write_text(const Facts& facts, const std::vector<Finding>& findings,
+                const DoctorOptions& options, std::ostream& out) {
   const std::size_t names = name_columns(findings);
-  out << card_text(facts.card, width) << '\n';
-  for (const Finding& finding : findings) write_finding(finding, names, color, out);
+  out << card_text(facts.card, options.width) << '\n';
+  for (const Finding& finding : findings) write_finding(finding, names, options, out);
   out << '\n' << summary(findings) << '\n';
 }
 
@@ -102,7 +108,7 @@ int run_doctor(const DoctorOptions& options, std::ostream& out) {
   if (options.json) {
     write_json(facts, findings, out);
   } else {
-    write_text(facts, findings, options.color, out);
+    write_text(facts, findings, options, out);
   }
   return worst_of(findings) == Status::problem ? 1 : 0;
 }

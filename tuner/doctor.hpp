@@ -2,6 +2,7 @@
 // The verb `doctor`: what is wrong with this machine for training, and how to mend it.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
 #include <string>
 
@@ -12,6 +13,7 @@ struct DoctorOptions {
   std::string path;    ///< a folder or file whose storage is looked at; empty: where the cache is
   bool json = false;   ///< JSON instead of text
   bool color = false;  ///< colour the statuses; the caller knows whether `out` is a terminal
+  std::size_t width = 80;  ///< columns of `out`
 };
 
 /// Writes the findings to `out`, after some seconds of measuring. Returns the exit code: 0, or 1

@@ -37,9 +37,10 @@ int run(CommandLine line) {
       return run_workloads();
     case Verb::doctor:
       line.doctor.color = use_color(line.doctor_color, STDOUT_FILENO);
+      line.doctor.width = columns(STDOUT_FILENO);
       return run_doctor(line.doctor, std::cout);
     case Verb::nothing:
-      return line.exit_code;
+      return 0;
     case Verb::sweep:
       break;
   }

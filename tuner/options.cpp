@@ -3,18 +3,22 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <iostream>
-#include <map>
+#include <array>
+#include <memory>
+#include <string_view>
 
+#include "axes.hpp"
 #include "feedrate/core/error.hpp"
 #include "feedrate/report/shell.hpp"
+#include "help.hpp"
 #include "version.hpp"
 
 namespace feedrate {
 namespace {
 
-const std::map<std::string, ColorWish> color_words = {
-    {"auto", ColorWish::automatic}, {"always", ColorWish::always}, {"never", ColorWish::never}};
+/// What a run that goes on may be given anew: how it is shown.
+constexpr std::array<std::string_view, 4> shown_anew = {"--json", "--quiet", "--no-progress",
+                                                        "--color"};
 
 /// Options that stand together in the help.
 class OptionGroup {
@@ -22,23 +26,43 @@ class OptionGroup {
   OptionGroup(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
 
   template <class T>
-  CLI::Option* option(const char* flag, T& field, const char* type, const char* help) const {
+  CLI::Option* option(const char* flag, T& field, const char* type, const std::string& help) const {
     return app_.add_option(flag, field, help)->group(name_)->type_name(type);
+  }
+  /// One of some words.
+  void word(const char* flag, std::string& field, const char* type,
+            const std::vector<std::string_view>& words, const char* help) const {
+    read(flag, type, help, [&field, flag, words](const std::string& text) {
+      field = std::string(words[parse_name(flag, text, words)]);
+    });
+  }
+  /// A whole number from 0 on.
+  void count(const char* flag, std::uint64_t& field, const char* help) const {
+    read(flag, "N", help,
+         [&field, flag](const std::string& text) { field = parse_count(flag, text); });
   }
   void flag(const char* flag, bool& field, const char* help) const {
     app_.add_flag(flag, field, help)->group(name_);
   }
 
  private:
+  void read(const char* flag, const char* type, const char* help,
+            const std::function<void(const std::string&)>& reader) const {
+    app_.add_option_function<std::string>(flag, reader, help)->group(name_)->type_name(type);
+  }
+
   CLI::App& app_;
   std::string name_;
 };
 
 void add_color(CLI::App& app, ColorWish& color) {
-  app.add_option("--color", color,
-                 "Colours: auto (the default) uses them on a terminal unless NO_COLOR is set; "
-                 "always and never decide it.")
-      ->transform(CLI::CheckedTransformer(color_words).description(""))
+  app.add_option_function<std::string>(
+         "--color",
+         [&color](const std::string& text) {
+           color = static_cast<ColorWish>(parse_name("--color", text, {"auto", "always", "never"}));
+         },
+         "Colours: auto (the default) uses them on a terminal unless NO_COLOR is set; always and "
+         "never decide it.")
       ->type_name("WHEN");
 }
 
@@ -55,25 +79,21 @@ void add_data(CLI::App& app, SweepOptions& options) {
   group.option("--sample-cost", options.sample_cost, "TIME",
                "What loading one sample of the workload tabular costs beyond copying it, by "
                "default 100us.");
-  group
-      .option("--cost", options.cost, "KIND",
-              "Whether that cost is spent computing (cpu, the default) or waiting (latency).")
-      ->check(CLI::IsMember({"cpu", "latency"}).description(""));
-  group
-      .option("--cache", options.cache, "MODE",
-              "Measure with the samples in the page cache (warm, the default), or dropped from "
-              "it before each round (cold).")
-      ->check(CLI::IsMember({"warm", "cold"}).description(""));
-  group.option("--max-skips", options.max_skips, "N",
-               "How many unreadable samples may be skipped, by default 0: the first one ends "
-               "its trial.");
+  group.word("--cost", options.cost, "KIND", {"cpu", "latency"},
+             "Whether that cost is spent computing (cpu, the default) or waiting (latency).");
+  group.word("--cache", options.cache, "MODE", {"warm", "cold"},
+             "Measure with the samples in the page cache (warm, the default), or dropped from it "
+             "before each round (cold).");
+  group.count("--max-skips", options.max_skips,
+              "How many unreadable samples may be skipped, by default 0: the first one ends its "
+              "trial.");
   group.flag("--dct-scaling", options.dct_scaling,
              "Let the JPEG decoder shrink large pictures: faster, with pixels that differ by "
              "some levels. Off by default.");
 }
 
 void add_axes(CLI::App& app, SweepOptions& options) {
-  const OptionGroup group(app, "Axes (a list such as 1,2,4 or a range such as 16:1024:x2)");
+  const OptionGroup group(app, "Axes (a LIST is 1,2,4 or 16:1024:x2)");
   group.option("--workers", options.workers, "LIST",
                "Threads that load; 0 loads in the training loop. The default doubles up to the "
                "CPUs, and goes on while it gains.");
@@ -102,7 +122,8 @@ void add_search(CLI::App& app, SweepOptions& options) {
   const OptionGroup group(app, "Search");
   group
       .option("--budget", options.budget, "TIME",
-              "How long to tune, by default 60s, and 30s for a script; its start comes on top.")
+              "How long to tune: by default 60s, 30s for a script, whose start comes on top, and "
+              "120s for a command that is launched anew for each config.")
       ->take_last();
   group.option("--device", options.device, "NAME",
                "The device that trains: cpu; cuda, cuda:1 or cuda:GPU-UUID, a GPU by its number or "
@@ -125,8 +146,18 @@ void add_search(CLI::App& app, SweepOptions& options) {
                "What may change: safe (nothing in the mathematics), numerics (rounding), "
                "training (convergence). The default is safe,numerics,training, and safe alone "
                "for a command.");
-  group.option("--seed", options.seed, "N",
-               "The seed of order, augmentation and search, by default 0.");
+  group.count("--seed", options.seed, "The seed of order, augmentation and search, by default 0.");
+}
+
+/// "--a, --b and --c".
+template <std::size_t N>
+std::string listed(const std::array<std::string_view, N>& names) {
+  std::string list;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (i > 0) list += i + 1 == N ? " and " : ", ";
+    list += names[i];
+  }
+  return list;
 }
 
 void add_trials(CLI::App& app, SweepOptions& options) {
@@ -139,14 +170,13 @@ void add_trials(CLI::App& app, SweepOptions& options) {
              "Run the trials in this process, for debuggers: one that crashes ends the run.");
   group.option("--resume", options.resume, "REPORT",
                "Go on with a run that was killed, from the journal beside its report. All options "
-               "are that run's own, but for --json, --quiet, --no-progress and --color.");
+               "are that run's own, but for " +
+                   listed(shown_anew) + ".");
   group.option("--trial-child", options.trial_child, "PID", "")->group("");
 }
 
 /// A resumed run has its options already; how it is shown may be said anew.
 void check_resume(const CLI::App& app, const SweepOptions& options) {
-  const std::vector<std::string> shown = {"--resume", "--json", "--quiet", "--no-progress",
-                                          "--color"};
   if (app.count("--resume") == 0) return;
   if (!options.command.empty()) {
     throw Error(Fault::usage,
@@ -154,8 +184,8 @@ void check_resume(const CLI::App& app, const SweepOptions& options) {
   }
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    if (option->count() == 0 || std::find(shown.begin(), shown.end(), name) != shown.end())
-      continue;
+    const bool shows = std::find(shown_anew.begin(), shown_anew.end(), name) != shown_anew.end();
+    if (option->count() == 0 || shows || name == "--resume") continue;
     throw Error(Fault::usage,
                 "--resume takes its options from the journal: leave out " + name + ".");
   }
@@ -229,6 +259,26 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
   return command;
 }
 
+/// An empty value is a variable of the user's shell that nobody has set.
+void refuse_empty(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || name == "--what-if") continue;  // whose value may be left out
+    const auto& values = option->results();
+    if (std::find(values.begin(), values.end(), "") == values.end()) continue;
+    throw Error(Fault::usage, name + " is empty: give it a value, or leave it out.");
+  }
+  for (const CLI::App* verb : app.get_subcommands()) refuse_empty(*verb);
+}
+
+/// CLI11's own words for what is wrong, as one sentence.
+Error refusal(const CLI::ParseError& error) {
+  std::string sentence = error.what();
+  while (!sentence.empty() && (sentence.back() == '.' || sentence.back() == '\n'))
+    sentence.pop_back();
+  return Error(Fault::usage, sentence + "; 'autotune --help' lists the options.");
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string line = "autotune";
   for (const std::string& word : words) (line += ' ') += shell_quoted(word);
@@ -243,6 +293,7 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
       "autotune finds out why a GPU or CPU waits while training, and what to set so that it no "
       "longer does.",
       "autotune");
+  app.formatter(std::make_shared<FittingHelp>());
   app.set_version_flag("--version", std::string("autotune ") + version + " (" + commit + ")",
                        "Print the version and exit.");
   app.set_help_flag("--help,-h", "Print this help and exit.");
@@ -267,12 +318,15 @@ CommandLine parse_command_line(const std::vector<std::string>& given) {
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
-    check_resume(app, line.sweep);
-  } catch (const CLI::ParseError& error) {
+  } catch (const CLI::Success& asked) {  // --help and --version
     line.verb = Verb::nothing;
-    line.exit_code = app.exit(error) == 0 ? 0 : 2;
+    app.exit(asked);
     return line;
+  } catch (const CLI::ParseError& error) {
+    throw refusal(error);
   }
+  refuse_empty(app);
+  check_resume(app, line.sweep);
   line.sweep.workload_given = app.count("--workload") > 0;
   line.sweep.what_if = app.count("--what-if") > 0;
   return line;

@@ -68,10 +68,10 @@ struct CommandLine {
   SweepOptions sweep;
   DoctorOptions doctor;
   ColorWish doctor_color = ColorWish::automatic;
-  int exit_code = 0;  ///< of Verb::nothing: after --help, or a mistake that was explained
 };
 
-/// Reads the command line, given without the program's name; prints help or what is wrong with it.
+/// Reads the command line, given without the program's name. Prints the help or the version where
+/// that is asked for; then there is nothing to do. Throws Error(usage).
 CommandLine parse_command_line(const std::vector<std::string>& words);
 
 }  // namespace feedrate

@@ -38,10 +38,17 @@ std::string short_title(const Config& config) {
          std::to_string(config.batch);
 }
 
-void ProgressLine::note(const std::string& line) {
+void ProgressLine::note(const std::string& text) {
   if (options_.quiet) return;
   clear();
-  std::fprintf(stderr, "%s\n", line.c_str());
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const bool fits = !options_.live || columns_of(line) <= options_.width;  // a log is not folded
+    for (const std::string& part : fits ? std::vector{line} : wrapped(line, options_.width))
+      std::fprintf(stderr, "%s\n", part.c_str());
+  }
 }
 
 void ProgressLine::preparing(int done, int wanted) {

@@ -27,7 +27,7 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   /// A line that stays.
-  void note(const std::string& line);
+  void note(const std::string& text);
   /// How far a long preparation is.
   void preparing(int done, int wanted);
   /// What the sweep does.

@@ -44,29 +44,39 @@ std::string storage_path(const SweepOptions& options) {
   return !cache.empty() && access(cache.c_str(), W_OK) == 0 ? cache : ".";
 }
 
-/// The same with another budget. Options stand before the command of the user's.
-std::string with_budget(const std::string& command_line, double budget_s) {
-  const std::size_t dashes = std::min(command_line.find(" -- "), command_line.size());
-  std::string options = command_line.substr(0, dashes);
-  if (const std::size_t at = options.find(" --budget"); at != options.npos) {
-    const std::size_t value = at + std::string_view(" --budget").size() + 1;
-    options.erase(at, options.find(' ', value) - at);
+/// The same command with another budget. Options stand before the command of the user's.
+std::string with_budget(const std::vector<std::string>& words, double budget_s) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  std::string line = "autotune";
+  for (auto word = words.begin(); word != dashes; ++word) {
+    if (*word == "--budget" && word + 1 != dashes) {
+      ++word;
+    } else if (!word->starts_with("--budget=")) {
+      line += ' ' + shell_quoted(*word);
+    }
   }
-  return options + " --budget " + fixed(budget_s, 0) + "s" + command_line.substr(dashes);
+  line += " --budget " + fixed(budget_s, 0) + "s";
+  for (auto word = dashes; word != words.end(); ++word) line += ' ' + shell_quoted(*word);
+  return line;
 }
 
-std::vector<NextStep> next_steps(const Report& report) {
+std::vector<NextStep> next_steps(const Report& report, const SweepOptions& options,
+                                 const ReportFile& file) {
   std::vector<NextStep> steps;
   const WorkloadInfo& workload = report.workload;
+  const bool interrupted = report.outcome.interrupted;
+  if (interrupted && !file.is_standard_output()) {
+    steps.push_back({"autotune --resume " + shell_quoted(file.path()), "goes on with this run"});
+  }
   if (workload.kind == "builtin") {
     const std::string device =
         report.device_given ? " --device " + shell_quoted(report.device) : "";
     steps.push_back({"autotune --data DIR" + device, "the same on your own files"});
   }
-  if (!report.outcome.tiers.empty() && report.outcome.choice().standing == Standing::unresolved) {
+  const bool chosen = !interrupted && !report.outcome.tiers.empty();
+  if (chosen && report.outcome.choice().standing == Standing::unresolved) {
     const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
-    steps.push_back(
-        {with_budget(report.tool.command_line, budget_s), "more rounds tell the finalists apart"});
+    steps.push_back({with_budget(options.words, budget_s), "more rounds tell the finalists apart"});
   }
   if (workload.field == "image") {
     steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),
@@ -130,12 +140,13 @@ void add_plan(Report& report, const TuneOptions& plan) {
   report.budget_s = plan.budget_s;
 }
 
-void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s) {
+void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
+            const SweepOptions& options, const ReportFile& file) {
   report.outcome = outcome;
   report.skips = measurer.skips();
   report.tool.wall_s = wall_s;
   if (report.workload.kind != "command") report.settings = settings_for(outcome);
-  report.next = next_steps(report);
+  report.next = next_steps(report, options, file);
 }
 
 void print_result(const Report& report, const SweepOptions& options, const ReportFile& file) {

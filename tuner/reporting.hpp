@@ -26,8 +26,9 @@ void describe_machine(Report& report, const SweepOptions& options, ProgressLine&
 /// Puts in what is searched.
 void add_plan(Report& report, const TuneOptions& plan);
 
-/// The parts of a report that depend on how the sweep stands.
-void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s);
+/// The parts of a report that depend on how the sweep stands; the next steps name options and file.
+void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
+            const SweepOptions& options, const ReportFile& file);
 
 /// Prints the result to standard output. Throws Error(internal) where that fails.
 void print_result(const Report& report, const SweepOptions& options, const ReportFile& file);

@@ -34,10 +34,11 @@
 namespace feedrate {
 namespace {
 
+/// Whoever waits for a trial looks ten times a second whether it lives.
 double trial_timeout_s(const SweepOptions& options) {
   const double timeout_s = parse_seconds("--trial-timeout", options.trial_timeout);
-  if (timeout_s > 0) return timeout_s;
-  throw Error(Fault::usage, "--trial-timeout must be more than 0, such as 60s.");
+  if (timeout_s >= 0.2) return timeout_s;
+  throw Error(Fault::usage, "--trial-timeout must be 200ms or more, such as 60s.");
 }
 
 /// A step that takes longer than a trial may stay still would be taken for one that hangs.
@@ -74,6 +75,8 @@ void refuse_early(const SweepOptions& options, const TrainingDevice& device) {
     check_data(options.data, options.labels);
   } else if (!options.labels.empty()) {
     throw Error(Fault::usage, "--labels goes with --data FILE.npy: give both.");
+  } else {
+    check_workload(options.workload);
   }
 }
 
@@ -90,12 +93,22 @@ std::optional<ReadSpeeds> read_speeds(const WorkloadInfo& workload,
   return ReadSpeeds{rate.cold.per_s, rate.cached.per_s, workload.stored_bytes};
 }
 
+/// Bytes of the memory of the GPU that trains; empty where none does.
+std::optional<std::uint64_t> gpu_memory_bytes(const Report& report) {
+  const std::vector<Gpu>& gpus = report.machine.gpus.list;
+  for (std::size_t number = 0; number < gpus.size(); ++number) {
+    if (report.device == "cuda:" + std::to_string(number)) return gpus[number].memory_bytes;
+  }
+  return std::nullopt;
+}
+
 /// What a diagnosis may know beside the measurements.
 Surroundings surroundings_of(const Report& report, const std::vector<ThreadPool>& thread_pools) {
   const WorkloadInfo& workload = report.workload;
   Surroundings surroundings;
   surroundings.cpus = report.machine.limits.cpus;
   surroundings.memory_free_bytes = report.machine.limits.memory.free_bytes;
+  surroundings.device_memory_bytes = gpu_memory_bytes(report);
   surroundings.thread_pools = thread_pools;
   surroundings.samples_per_epoch = workload.samples;
   surroundings.samples_used = workload.cached_samples;
@@ -130,7 +143,7 @@ class SweepRun {
     Journaled measurer(*trials_, journal_.get(), recorded(), keeping());
     Outcome outcome = search(measurer);
     progress_.clear();
-    update(report_, outcome, measurer, wall_s(measurer));
+    update(report_, outcome, measurer, wall_s(measurer), options_, file_);
     if (is_command(options_)) finish_command(command_run(), std::move(trials_), report_);
     print_result(report_, options_, file_);
     file_.write(report_);
@@ -147,11 +160,11 @@ class SweepRun {
     report_ = begin_report(options_, device_);
     thread_pools_ = read_thread_pools();
     describe_machine(report_, options_, progress_);
-    trials_ = make_trials(std::nullopt);
-  }
     if (!report_.card && !device_.why_cpu.empty()) {  // else the card has told it
       progress_.note("The CPU trains, and no GPU: " + device_.why_cpu + ".");
     }
+    trials_ = make_trials(std::nullopt);
+  }
 
   /// What the run has found out of machine, environment and data is taken from its journal.
   void begin_again() {
@@ -322,7 +335,7 @@ class SweepRun {
     file_.save([&]() -> const Report& {
       Outcome partial = outcome;
       partial.interrupted = true;
-      update(report_, partial, measurer, wall_s(measurer));
+      update(report_, partial, measurer, wall_s(measurer), options_, file_);
       return report_;
     });
   }

@@ -2,27 +2,12 @@
 #include "wishes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "axes.hpp"
 #include "feedrate/core/error.hpp"
 
 namespace feedrate {
-namespace {
-
-/// The one name of `names` that the text is.
-template <std::size_t N>
-std::size_t parse_name(const char* flag, const std::string& text,
-                       const std::array<std::string_view, N>& names) {
-  const auto found = parse_names(flag, text, {names.begin(), names.end()});
-  if (found.size() != 1) throw Error(Fault::usage, std::string(flag) + " takes one name.");
-  return found.front();
-}
-
-}  // namespace
-
 std::vector<Tier> parse_tiers(const std::string& text, std::vector<Tier> otherwise) {
   if (text.empty()) return otherwise;
   std::vector<Tier> tiers;
@@ -39,12 +24,14 @@ bool contains(const std::vector<Tier>& tiers, Tier tier) {
 }
 
 Objective parse_objective(const std::string& text) {
-  return static_cast<Objective>(parse_name("--objective", text, objective_names));
+  return static_cast<Objective>(
+      parse_name("--objective", text, {objective_names.begin(), objective_names.end()}));
 }
 
 Search parse_search(const std::string& text, Search otherwise) {
   if (text.empty()) return otherwise;
-  return static_cast<Search>(parse_name("--search", text, search_names));
+  return static_cast<Search>(
+      parse_name("--search", text, {search_names.begin(), search_names.end()}));
 }
 
 double parse_budget(const std::string& text, double otherwise, double shortest_s,

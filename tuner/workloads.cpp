@@ -4,13 +4,16 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <stop_token>
+#include <system_error>
 #include <utility>
 
 #include "cuda_device.hpp"
 #include "feedrate/core/limits.hpp"
 #include "feedrate/data/decoded_images.hpp"
+#include "feedrate/data/folder_listing.hpp"
 #include "feedrate/data/image_folder.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/data/npy.hpp"
@@ -287,6 +290,19 @@ PreparedWorkload on_data(const WorkloadRequest& request) {
   return prepared;
 }
 
+/// Whether one of the first files is an image; listing them all takes long where there are
+/// millions.
+bool may_hold_images(const std::string& folder) {
+  constexpr int most = 10'000;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator at(
+      folder, std::filesystem::directory_options::skip_permission_denied, error);
+  for (int seen = 0; !error && at != end(at); at.increment(error)) {
+    if (++seen > most || detail::has_jpeg_name(at->path().filename().string())) return true;
+  }
+  return static_cast<bool>(error);
+}
+
 PreparedWorkload (*maker_of(std::string_view name))(const WorkloadRequest&) {
   constexpr std::pair<std::string_view, PreparedWorkload (*)(const WorkloadRequest&)> makers[] = {
       {"images", make_images},
@@ -365,6 +381,10 @@ const std::vector<BuiltIn>& built_in_workloads() {
   return all;
 }
 
+void check_workload(const std::string& name) {
+  static_cast<void>(maker_of(name));
+}
+
 void check_data(const std::string& data, const std::string& labels) {
   const bool folder = is_folder(data);
   if (!folder && !data.ends_with(".npy")) {
@@ -375,6 +395,7 @@ void check_data(const std::string& data, const std::string& labels) {
     throw Error(Fault::usage,
                 "--labels goes with a .npy file; the labels of images are their class folders.");
   }
+  if (folder && !may_hold_images(data)) list_image_folder(data);  // which says what is missing
 }
 
 PreparedWorkload prepare_workload(const WorkloadRequest& request) {

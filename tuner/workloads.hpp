@@ -57,6 +57,9 @@ struct PreparedWorkload {
 /// Throws Error(data) where `data` is nothing that can be tuned on, before any time is spent.
 void check_data(const std::string& data, const std::string& labels);
 
+/// Throws Error(usage) on an unknown name of a built-in workload.
+void check_workload(const std::string& name);
+
 /// Finds or makes the data. Throws Error(usage) on an unknown name, Error(data) on data that
 /// can't be used, Error(interrupted) when it was stopped.
 PreparedWorkload prepare_workload(const WorkloadRequest& request);

@@ -28,7 +28,7 @@ void fail_as(const std::string& name) {
   if (name == "exit" || name == "once") std::_Exit(3);
   if (name == "bad_alloc") throw std::bad_alloc();
   while (name == "loop") ::sleep(1);
-  if (name == "slow") ::usleep(550'000);
+  if (name == "slow") ::usleep(1'500'000);
 }
 
 /// Computes for 20 us, so that rates are no matter of luck.
@@ -66,6 +66,8 @@ const std::vector<BuiltIn>& built_in_workloads() {
 }
 
 void check_data(const std::string&, const std::string&) {}
+
+void check_workload(const std::string&) {}
 
 void limit_variants(Workload&, std::size_t, std::uint64_t) {}
 
