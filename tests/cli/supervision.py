@@ -122,8 +122,8 @@ def a_trial_that_hangs_is_killed_after_its_time(tmp):
 
 @test
 def a_step_that_takes_long_is_no_hang(tmp):
-    # Bug: a bound that fill, first step and second step must meet together. A step takes 0.55 s.
-    _, bad, _ = faulty(tmp, "slow", "--trial-timeout", "600ms", "--budget", "3s")
+    # Bug: a bound that fill, first step and second step must meet together. A step takes 1.5 s.
+    _, bad, _ = faulty(tmp, "slow", "--trial-timeout", "2s", "--budget", "8s")
     assert not any(trial["status"] == "failed" for trial in bad), bad
     assert any(trial["rounds"] for trial in bad), bad
 

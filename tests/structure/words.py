@@ -9,7 +9,8 @@ from harness import ROOT, Tap
 # Written in two halves, so that this file does not find itself.
 FORBIDDEN = {
     "paths of one machine": [r"(?<![\w.])/wo" r"rk/", r"/opt/ve" r"nv", r"/opt/chr" r"oot",
-                             r"/home/(?!u\b|user\b|you\b|me\b)[a-z]+/"],
+                             r"/home/(?!u\b|user\b|you\b|me\b)[a-z]+/", r"(?<![\w.])/ro" r"ot/",
+                             r"/tm" r"p/[a-z]\d"],
     "hosts of package registries": [r"deb\.debi" r"an\.org", r"(archive|security)\.ubun" r"tu\.com",
                                     r"py" r"pi\.org", r"pythonho" r"sted\.org", r"npmj" r"s\.org",
                                     r"snapshot\.debi" r"an\.org"],
