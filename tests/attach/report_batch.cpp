@@ -122,9 +122,7 @@ TEST_CASE("A listener that does not read costs messages, but no time", "[report_
   Listener listener;
   detail::BatchReporter reporter(at_once);
   constexpr std::uint64_t batches = 5000;
-  const double begin_s = SteadyClock{}.now_s();
-  for (std::uint64_t b = 0; b < batches; ++b) reporter.count(2);
-  CHECK(SteadyClock{}.now_s() - begin_s < 5);
+  for (std::uint64_t b = 0; b < batches; ++b) reporter.count(2);  // one that waits never returns
   REQUIRE(listener.accept());
   const std::size_t arrived = listener.messages().size();
   CHECK(arrived > 10);
@@ -141,9 +139,7 @@ TEST_CASE("A listener whose line is busy is called again", "[report_batch]") {
   Listener listener(0);
   detail::BatchReporter first(at_once), second(at_once);
   first.count(1);
-  const double begin_s = SteadyClock{}.now_s();
-  second.count(1);
-  CHECK(SteadyClock{}.now_s() - begin_s < 1);
+  second.count(1);  // nobody accepts yet: one that waits never returns
   REQUIRE(listener.accept());
   listener.hang_up();
   second.count(1);
