@@ -168,6 +168,22 @@ TEST_CASE("A batch that fills the memory for nothing is too large", "[diagnose]"
   CHECK(causes_in(large).empty());
   large.surroundings.memory_free_bytes = 1000;
   CHECK(causes_in(large) == "batch_too_large");
+  CHECK_THAT(first_of(large).evidence, ContainsSubstring("all but full: 950 B of 1,000 B."));
+}
+
+TEST_CASE("On a GPU its own memory is what a batch fills", "[diagnose]") {
+  // Bug: slots of the host compared with what is free there, while the memory of the GPU is full.
+  Evidence large = fed(1e-5, 1e-3);
+  large.trials[0].config.batch = 512;
+  large.trials[0].memory_bytes = 950;
+  large.surroundings.memory_free_bytes = 1000;
+  for (Round& round : large.trials[0].rounds) round.device_bytes = std::uint64_t{38} << 30;
+  CHECK(causes_in(large).empty());
+  large.surroundings.device_memory_bytes = std::uint64_t{80} << 30;
+  CHECK(causes_in(large).empty());
+  large.surroundings.device_memory_bytes = std::uint64_t{40} << 30;
+  CHECK(causes_in(large) == "batch_too_large");
+  CHECK_THAT(first_of(large).evidence, ContainsSubstring("38.0 GiB of 40.0 GiB"));
 }
 
 TEST_CASE("A faster number format that is not used is named", "[diagnose]") {

@@ -54,7 +54,8 @@ struct GpuState {
 /// All of it. What nobody looked at is empty, and no cause is made of it.
 struct Surroundings {
   std::optional<CpuLimits> cpus;
-  std::optional<std::uint64_t> memory_free_bytes;  ///< for slots and step, where they lie
+  std::optional<std::uint64_t> memory_free_bytes;    ///< for slots and step, where they lie
+  std::optional<std::uint64_t> device_memory_bytes;  ///< of a device's own memory, in all
   std::optional<LoadCosts> load;
   std::optional<ReadSpeeds> reads;
   bool cold = false;                    ///< samples are read past the page cache

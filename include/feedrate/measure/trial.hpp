@@ -91,6 +91,12 @@ struct Trial {
     }
     return told > 0 ? std::optional(sum / told) : std::nullopt;
   }
+  /// The most of the device's own memory that was in use behind a round, by all; 0: it has none.
+  std::uint64_t device_bytes() const noexcept {
+    std::uint64_t most = 0;
+    for (const Round& round : rounds) most = std::max(most, round.device_bytes);
+    return most;
+  }
   double first_batch_s() const {
     return mean_of([](const Round& round) { return round.first_batch_s; });
   }

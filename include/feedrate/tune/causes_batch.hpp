@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "feedrate/core/quantity.hpp"
 #include "feedrate/tune/causes_device.hpp"
 #include "feedrate/tune/causes_placement.hpp"
 
@@ -103,6 +104,27 @@ inline std::optional<std::pair<int, double>> best_smaller_batch(const StepDemand
   return best;
 }
 
+/// Bytes that are in use, and those that there are.
+struct MemoryUse {
+  double used, all;
+
+  bool is_full() const noexcept { return used > 0.9 * all; }
+  std::string text() const {
+    return format_bytes(static_cast<std::uint64_t>(used)) + " of " +
+           format_bytes(static_cast<std::uint64_t>(all));
+  }
+};
+
+/// Of the memory in which the step's batches lie; empty where that is unknown.
+inline std::optional<MemoryUse> memory_of(const Case& of) {
+  const bool own = of.trial().device_bytes() > 0;
+  const auto all =
+      own ? of.surroundings().device_memory_bytes : of.surroundings().memory_free_bytes;
+  if (!all) return std::nullopt;
+  const auto used = own ? of.trial().device_bytes() : of.trial().memory_bytes;
+  return MemoryUse{static_cast<double>(used), static_cast<double>(*all)};
+}
+
 /// A batch beyond the knee: slower per sample than a smaller one, or no faster while it fills the
 /// memory.
 inline std::optional<Claim> batch_too_large(const Case& of) {
@@ -111,9 +133,8 @@ inline std::optional<Claim> batch_too_large(const Case& of) {
   const auto smaller = step ? best_smaller_batch(*step, batch) : std::nullopt;
   if (!smaller) return std::nullopt;
   const double ratio = of.account.device_s / smaller->second;
-  const auto free = of.surroundings().memory_free_bytes;
-  const auto bytes = static_cast<double>(of.trial().memory_bytes);
-  const bool fills = free && bytes > 0.9 * static_cast<double>(*free);
+  const auto memory = memory_of(of);
+  const bool fills = memory && memory->is_full();
   auto claim = faster_step(of, {}, of.account.device_s - smaller->second);
   if (!claim && fills && ratio > 0.98) claim = Claim{Pot::device};
   if (!claim) return claim;
@@ -123,9 +144,7 @@ inline std::optional<Claim> batch_too_large(const Case& of) {
                               duration(smaller->second) + " in one of " +
                               std::to_string(smaller->first) + ".";
   if (fills) {
-    claim->diagnosis.evidence += " The batches take " + formatted("%.0f", bytes / (1 << 20)) +
-                                 " MiB of " +
-                                 formatted("%.0f", static_cast<double>(*free) / (1 << 20)) + ".";
+    claim->diagnosis.evidence += " The memory is all but full: " + memory->text() + ".";
   }
   claim->diagnosis.remedy = "Use a smaller batch, such as " + std::to_string(smaller->first) + ".";
   return claim;
