@@ -248,4 +248,21 @@ TEST_CASE("a GPU that is held down, or has lost lanes, is a warning") {
   CHECK(find(facts, "gpu").mend.find("cooling") != std::string::npos);
 }
 
+TEST_CASE("each GPU has a finding of its own") {
+  // Bug: a second GPU that is held down by heat, on a machine whose first one is cool.
+  Facts facts = healthy();
+  auto& gpus = facts.card.machine.gpus.list;
+  gpus.push_back(gpus.front());
+  gpus[1].now.throttled_by = {"heat"};
+  std::vector<Finding> found;
+  for (const Finding& finding : examine(facts)) {
+    if (finding.name == "gpu") found.push_back(finding);
+  }
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].status == Status::ok);
+  CHECK(found[0].seen.starts_with("number 0: "));
+  CHECK(found[1].status == Status::warning);
+  CHECK(found[1].seen.starts_with("number 1: "));
+}
+
 }  // namespace feedrate::findings_tests

@@ -36,13 +36,7 @@ inline Finding examine_gpu(const Gpu& gpu, const std::string& seen) {
 }
 
 /// A GPU that is plugged in but silent is a problem; none at all is normal.
-inline Finding examine_gpus(const Gpus& gpus, bool nvidia_on_bus) {
-  if (!gpus.list.empty()) {
-    const std::string more =
-        gpus.list.size() > 1 ? format_count(gpus.list.size()) + " GPUs, the first: " : "";
-    const Gpu& first = gpus.list.front();
-    return examine_gpu(first, more + detail::describe_gpu(first, gpus.driver));
-  }
+inline Finding examine_no_gpu(const Gpus& gpus, bool nvidia_on_bus) {
   if (nvidia_on_bus) {
     return {"gpu", Status::problem, "an NVIDIA GPU is plugged in, but " + gpus.why_none,
             "Install the driver ('sudo apt install nvidia-driver'); in a container start it with "
@@ -50,6 +44,18 @@ inline Finding examine_gpus(const Gpus& gpus, bool nvidia_on_bus) {
   }
   return {"gpu", Status::note, "none: " + gpus.why_none,
           "To tune for a GPU run it where there is one; in a container: 'docker run --gpus all'."};
+}
+
+/// One finding for each GPU, in the driver's order; one where there is none.
+inline std::vector<Finding> examine_gpus(const Gpus& gpus, bool nvidia_on_bus) {
+  std::vector<Finding> findings;
+  for (const Gpu& gpu : gpus.list) {
+    const std::string number =
+        gpus.list.size() > 1 ? "number " + std::to_string(findings.size()) + ": " : "";
+    findings.push_back(examine_gpu(gpu, number + detail::describe_gpu(gpu, gpus.driver)));
+  }
+  if (findings.empty()) findings.push_back(examine_no_gpu(gpus, nvidia_on_bus));
+  return findings;
 }
 
 inline Finding examine_toolkit(const CudaToolkit& toolkit, bool has_gpus) {
@@ -82,9 +88,11 @@ inline std::vector<Finding> examine(const Facts& facts) {
       examine_cache(facts.cache),
       examine_storage(machine.storage),
       examine_read_rate(facts.card),
-      examine_gpus(machine.gpus, facts.nvidia_on_bus),
-      examine_toolkit(machine.cuda, has_gpus),
   };
+  for (const Finding& gpu : examine_gpus(machine.gpus, facts.nvidia_on_bus)) {
+    findings.push_back(gpu);
+  }
+  findings.push_back(examine_toolkit(machine.cuda, has_gpus));
   for (const ThreadVariable& variable : facts.thread_variables) {
     findings.push_back(examine_thread_variable(variable, limits.cpus));
   }
