@@ -145,7 +145,7 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
   report.outcome = outcome;
   report.skips = measurer.skips();
   report.tool.wall_s = wall_s;
-  if (report.workload.kind != "command") report.settings = settings_for(outcome);
+  if (report.workload.kind != "command") report.settings = settings_for(report);
   report.next = next_steps(report, options, file);
 }
 

@@ -47,7 +47,7 @@ inline Report example_report() {
   outcome.not_applicable = {{"pinned", "on", "the cpu device reads batches where they lie"}};
   outcome.stopped_because = "settled";
   report.skips = {{17, "bad\xff.jpg", "it is truncated"}};
-  report.settings = settings_for(outcome);
+  report.settings = settings_for(report);
   report.next = {{"autotune --data DIR", "the same on your own files"}};
   return report;
 }
@@ -94,7 +94,7 @@ inline Report full_report() {
                       {3.1, 3.0, 3.2}}};
   outcome.diagnoses.push_back(
       {"interference", 0.2, "They slow each other down.", "Use fewer.", 1.1, false, "cores"});
-  report.settings = settings_for(outcome);
+  report.settings = settings_for(report);
   return report;
 }
 

@@ -32,7 +32,11 @@ TEST_CASE("The report has the documented keys and the right figures", "[json]") 
 
 TEST_CASE("A full report holds what was predicted, chosen, constrained and emulated", "[json]") {
   // Bug: a figure that lands under another key, in another unit or with the wrong sign.
-  const Json json = to_json(testing::full_report());
+  Report report = testing::full_report();
+  auto& rounds = report.outcome.trials[0].rounds;
+  for (std::size_t r = 0; r < rounds.size(); ++r) rounds[r].device_bytes = std::uint64_t{r} << 30;
+  REQUIRE(rounds.size() == 3);
+  const Json json = to_json(report);
   CHECK(json["trials"][1]["predicted_samples_per_s"] == 2100);
   CHECK(json["trials"][1]["prediction_error"].get<double>() > 0.04);
   CHECK(json["trials"][0]["prediction_error"].get<double>() < -0.05);
@@ -40,6 +44,8 @@ TEST_CASE("A full report holds what was predicted, chosen, constrained and emula
   CHECK(json["trials"][1]["samples_per_joule"].is_null());
   CHECK(json["trials"][3]["config"]["accumulate"] == 4);
   CHECK(json["trials"][4]["status"] == "infeasible");
+  CHECK(json["trials"][0]["device_bytes"] == std::uint64_t{2} << 30);
+  CHECK(json["trials"][1]["device_bytes"].is_null());
   CHECK(json["search"]["rounds"] == 8);
   CHECK(json["search"]["predicted_trials"] == 2);
   CHECK(json["search"]["median_prediction_error"].get<double>() > 0.05);

@@ -104,7 +104,8 @@ TEST_CASE("What only a GPU has is shown where it is varied, and said in PyTorch'
   reference.preprocess = Preprocess::host;
   chosen.graph = chosen.pinned = true;
   chosen.precision = Precision::tf32;
-  report.settings = settings_for(report.outcome);
+  report.workload.pixels = true;
+  report.settings = settings_for(report);
   const std::string text = flowing(report);
   CHECK_THAT(text, ContainsSubstring("NVIDIA H200 (cuda:1)"));
   CHECK_THAT(text, ContainsSubstring("graph on, preprocess device"));
@@ -179,6 +180,21 @@ TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[s
     for (const std::string_view line : split(text, '\n')) CHECK(columns_of(line) <= width);
   }
   CHECK(screen_text(report, {.width = 60}).find("nvidia-smi") == std::string::npos);
+}
+
+TEST_CASE("The memory of a GPU in use stands beside its rate", "[screen]") {
+  // Bug: the memory of the host alone, where a larger batch fills that of the GPU.
+  Report report = testing::full_report();
+  CHECK(screen_text(report, {.width = 200}).find("GPU mem") == std::string::npos);
+  Trial& chosen = report.outcome.trials[report.outcome.tiers[0].trial];
+  chosen.rounds[0].device_bytes = std::uint64_t{3} << 30;
+  for (const std::size_t width : {80u, 92u, 120u}) {
+    const std::string text = screen_text(report, {.width = width});
+    CHECK_THAT(text, ContainsSubstring("GPU mem"));
+    CHECK_THAT(text, ContainsSubstring("3.00 GiB"));
+    for (const std::string_view line : split(text, '\n')) CHECK(columns_of(line) <= width);
+  }
+  CHECK_THAT(screen_text(report, {.width = 92}), ContainsSubstring("GPU mem    memory"));
 }
 
 TEST_CASE("Lines keep within 40, 80 and 200 columns", "[screen]") {

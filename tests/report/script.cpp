@@ -29,7 +29,9 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
   CHECK(with.at("as_is_device_bytes") == 1 << 20);
   CHECK(with.at("recommended_device_bytes") == 2 << 20);
   CHECK_THAT(detail::confirmation_text(confirmation),
-             ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended."));
+             ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended. Its "
+                               "tensors take 1.00 MiB of the GPU's memory as it is, 2.00 MiB as "
+                               "recommended."));
 }
 
 }  // namespace feedrate::script_tests

@@ -33,6 +33,12 @@ Json positive_or_null(T value) {
   return value > 0 ? Json(value) : Json(nullptr);
 }
 
+/// For what may be 0, where less than that is unknown.
+template <class T>
+Json or_null_below_0(T value) {
+  return value < 0 ? Json(nullptr) : Json(value);
+}
+
 }  // namespace detail
 
 inline Json to_json(const CpuLimits& cpus) {
@@ -80,7 +86,7 @@ inline Json to_json(const GpuState& gpu) {
           {"power_limit_w", positive_or_null(gpu.power_limit_w)},
           {"temperature_c", positive_or_null(gpu.temperature_c)},
           {"throttled_by", gpu.throttled_by},
-          {"nvml_busy", gpu.busy >= 0 ? Json(gpu.busy) : Json(nullptr)},
+          {"nvml_busy", detail::or_null_below_0(gpu.busy)},
           {"pcie_generation", positive_or_null(gpu.pcie_generation)},
           {"pcie_lanes", positive_or_null(gpu.pcie_lanes)},
           {"other_processes", gpu.other_processes >= 0 ? Json(gpu.other_processes) : Json(nullptr)},
@@ -95,7 +101,7 @@ inline Json to_json(const Gpu& gpu) {
           {"compute_capability", detail::or_null(gpu.compute_capability)},
           {"pcie_generation", gpu.pcie_generation},
           {"pcie_lanes", gpu.pcie_lanes},
-          {"numa_node", gpu.numa_node >= 0 ? Json(gpu.numa_node) : Json(nullptr)},
+          {"numa_node", detail::or_null_below_0(gpu.numa_node)},
           {"now", to_json(gpu.now)}};
 }
 

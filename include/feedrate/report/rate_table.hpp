@@ -57,7 +57,13 @@ class RateTable {
 
   bool is_wide() const noexcept { return options_.width >= 60; }
   bool shows_driver() const { return options_.width >= 80 && knows_driver_; }
-  bool shows_memory() const { return options_.width >= (shows_driver() ? 92u : 80u); }
+  bool shows_device_memory() const {
+    return knows_device_memory_ && options_.width >= (shows_driver() ? 92u : 80u);
+  }
+  bool shows_memory() const {
+    const std::size_t driver = shows_driver() ? 12 : 0, device = shows_device_memory() ? 10 : 0;
+    return options_.width >= 80 + driver + device;
+  }
 
   std::size_t indent() const noexcept { return is_wide() ? screen_indent : 2; }
   std::size_t label_columns() const noexcept { return is_wide() ? 18 : 16; }
@@ -67,6 +73,7 @@ class RateTable {
     if (is_wide()) text_ += "         fed  busy";
     if (shows_driver()) text_ += right_aligned("nvidia-smi", 11);
     if (is_wide()) text_ += " of best";
+    if (shows_device_memory()) text_ += right_aligned("GPU mem", 10);
     if (shows_memory()) text_ += right_aligned("memory", 10);
     text_ += "\n";
   }
@@ -81,29 +88,29 @@ class RateTable {
       if (shows_driver()) text_ += share(trial.nvml_busy(), 11);
       text_ += share(of_best(report_, trial), 8);
     }
-    if (shows_memory()) text_ += right_aligned(memory(trial), 10);
+    if (shows_device_memory()) text_ += right_aligned(bytes_text(trial.device_bytes()), 10);
+    if (shows_memory()) text_ += right_aligned(bytes_text(trial.memory_bytes), 10);
     if (speedup && std::isfinite(speedup->high)) {
       text_ += "  " + options_.bold(format_number(speedup->estimate) + "x");
     }
     text_ += "\n";
   }
 
-  /// True where a driver said how busy the GPU was, in any row that there may be.
-  static bool knows_driver(const Outcome& outcome) {
-    const auto told = [&](std::size_t trial) {
-      return outcome.trials[trial].nvml_busy().has_value();
-    };
-    return told(outcome.reference) ||
-           std::any_of(outcome.tiers.begin(), outcome.tiers.end(),
-                       [&](const TierChoice& choice) { return told(choice.trial); });
+  /// Whether `told(trial)`, of any row that there may be.
+  template <class Told>
+  static bool any_row(const Outcome& outcome, Told&& told) {
+    return told(outcome.trials[outcome.reference]) ||
+           std::any_of(outcome.tiers.begin(), outcome.tiers.end(), [&](const TierChoice& choice) {
+             return told(outcome.trials[choice.trial]);
+           });
   }
 
   static std::string error_of(const Interval& rate) {
     return std::isfinite(rate.relative_error()) ? "±" + format_percent(rate.relative_error()) : "";
   }
 
-  static std::string memory(const Trial& trial) {
-    return trial.memory_bytes > 0 ? format_bytes(trial.memory_bytes) : "-";
+  static std::string bytes_text(std::uint64_t bytes) {
+    return bytes > 0 ? format_bytes(bytes) : "-";
   }
 
   static std::string share(std::optional<double> value, std::size_t columns = 6) {
@@ -112,7 +119,11 @@ class RateTable {
 
   const Report& report_;
   const ScreenOptions& options_;
-  bool knows_driver_ = knows_driver(report_.outcome);
+  /// Whether a driver said how busy the GPU was, and how much of its memory was in use.
+  bool knows_driver_ =
+      any_row(report_.outcome, [](const Trial& trial) { return trial.nvml_busy().has_value(); });
+  bool knows_device_memory_ =
+      any_row(report_.outcome, [](const Trial& trial) { return trial.device_bytes() > 0; });
   std::string text_;
 };
 

@@ -8,18 +8,6 @@
 
 namespace feedrate {
 
-namespace detail {
-
-inline Json or_null_below_0(double value) {
-  return value < 0 ? Json(nullptr) : Json(value);
-}
-
-inline Json or_null_at_0(std::uint64_t value) {
-  return value == 0 ? Json(nullptr) : Json(value);
-}
-
-}  // namespace detail
-
 inline Json to_json(const ScriptLoader& loader) {
   return {{"index", loader.index},      {"name", detail::or_null(loader.name)},
           {"class", loader.class_name}, {"file", detail::or_null(loader.file)},
@@ -71,8 +59,9 @@ inline Json to_json(const Confirmation& confirmation) {
       {"recommended_first_batch_s", confirmation.recommended_first_batch_s},
       {"as_is_nvml_busy", detail::or_null_below_0(confirmation.as_is_gpu.nvml_busy)},
       {"recommended_nvml_busy", detail::or_null_below_0(confirmation.recommended_gpu.nvml_busy)},
-      {"as_is_device_bytes", detail::or_null_at_0(confirmation.as_is_gpu.memory_bytes)},
-      {"recommended_device_bytes", detail::or_null_at_0(confirmation.recommended_gpu.memory_bytes)},
+      {"as_is_device_bytes", detail::positive_or_null(confirmation.as_is_gpu.memory_bytes)},
+      {"recommended_device_bytes",
+       detail::positive_or_null(confirmation.recommended_gpu.memory_bytes)},
       {"outside_share", detail::or_null_below_0(confirmation.outside_share)},
       {"failure", nullptr}};
 }

@@ -51,6 +51,11 @@ inline std::string confirmation_text(const Confirmation& confirmation) {
     text += " By NVML the GPU is busy " + format_percent(before) + " of the time as it is, " +
             format_percent(after) + " as recommended.";
   }
+  const std::uint64_t memory = confirmation.as_is_gpu.memory_bytes;
+  if (memory > 0 && confirmation.recommended_gpu.memory_bytes > 0) {
+    text += " Its tensors take " + format_bytes(memory) + " of the GPU's memory as it is, " +
+            format_bytes(confirmation.recommended_gpu.memory_bytes) + " as recommended.";
+  }
   if (confirmation.outside_share >= 0) {
     text += " As it is, it spends " + format_percent(confirmation.outside_share) +
             " of its time outside of that loop, which no loader makes shorter.";

@@ -2,7 +2,6 @@
 // Settings to paste: the recommended config in the words of this library and of PyTorch.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,26 +10,31 @@
 namespace feedrate {
 namespace detail {
 
-inline Setting feedrate_setting(const Config& config) {
-  std::string text = "feedrate::Loader loader(dataset, {.batch = " + std::to_string(config.batch) +
-                     ", .workers = " + std::to_string(config.workers);
-  if (config.workers > 0) text += ", .prefetch = " + std::to_string(config.prefetch);
-  text += config.pinned ? "}, feedrate::cuda::make_pinned_slab(BYTES));" : "});";
+/// Statements of C++, in which `dataset` is the user's; `field` holds its pixels.
+inline std::string feedrate_text(const Config& config, const std::string& field) {
+  std::string text = "auto source = feedrate::make_source(dataset);";
   if (config.preprocess == Preprocess::host) {
-    text += " of feedrate::Normalized(dataset, FIELD)";
+    text =
+        "auto bytes = feedrate::make_source(dataset);"
+        " auto source = std::make_shared<const feedrate::Normalized>(bytes, \"" +
+        field + "\");";
   }
-  if (config.graph) text += " and .graph = true of the StepOptions";
+  text += " const feedrate::LoaderOptions options{.batch = " + std::to_string(config.batch) +
+          ", .workers = " + std::to_string(config.workers);
+  if (config.workers > 0) text += ", .prefetch = " + std::to_string(config.prefetch);
+  text += "}; feedrate::Loader loader(source, options";
+  if (config.pinned) {
+    text +=
+        ", feedrate::cuda::make_pinned_slab(options.slots() * "
+        "feedrate::BatchLayout(source->layout(), options.batch).bytes())";
+  }
+  text += ");";
+  if (config.graph) text += " const feedrate::cuda::StepOptions step_options{.graph = true};";
   if (config.accumulate > 1) {
-    text += " and .accumulate = " + std::to_string(config.accumulate) + " of the OptimizerSpec";
+    text += " const feedrate::OptimizerSpec optimizer{.accumulate = " +
+            std::to_string(config.accumulate) + "};";
   }
-  return {"feedrate", text, "feedrate"};
-}
-
-/// Whether the configs differ in where pixels become floats: elsewhere there are no such pixels.
-inline bool has_pixels(const Outcome& outcome) {
-  return std::any_of(outcome.trials.begin(), outcome.trials.end(), [](const Trial& trial) {
-    return trial.config.preprocess != Config{}.preprocess;
-  });
+  return text;
 }
 
 /// PyTorch's own words for how the step runs.
@@ -70,11 +74,14 @@ inline Setting torch_setting(const Config& config, bool sends_bytes) {
 }  // namespace detail
 
 /// The settings of the recommended config; none where nothing is recommended.
-inline std::vector<Setting> settings_for(const Outcome& outcome) {
-  if (outcome.tiers.empty()) return {};
-  const Config& config = outcome.recommended().config;
-  const bool sends_bytes = detail::has_pixels(outcome) && config.preprocess == Preprocess::device;
-  return {detail::feedrate_setting(config), detail::torch_setting(config, sends_bytes)};
+inline std::vector<Setting> settings_for(const Report& report) {
+  if (report.outcome.tiers.empty()) return {};
+  const Config& config = report.outcome.recommended().config;
+  const bool copies = report.device.starts_with("cuda");
+  const bool sends_bytes =
+      copies && report.workload.pixels && config.preprocess == Preprocess::device;
+  return {{"feedrate", detail::feedrate_text(config, report.workload.field), "feedrate"},
+          detail::torch_setting(config, sends_bytes)};
 }
 
 }  // namespace feedrate

@@ -50,7 +50,7 @@ inline Json to_json(const Round& round) {
           {"copy_s", round.copy_s},
           {"slab_s", round.slab_s},
           {"device_bytes", round.device_bytes},
-          {"nvml_busy", round.nvml_busy >= 0 ? Json(round.nvml_busy) : Json(nullptr)},
+          {"nvml_busy", detail::or_null_below_0(round.nvml_busy)},
           {"power_w", detail::positive_or_null(round.power_w)},
           {"clock_hz", detail::positive_or_null(round.clock_hz)},
           {"temperature_c", detail::positive_or_null(round.temperature_c)}};
@@ -61,7 +61,7 @@ inline Json to_json(const Ceilings& ceilings) {
           {"copy_samples_per_s", detail::or_null(ceilings.copy)},
           {"device_samples_per_s", ceilings.device},
           {"shared_cores_samples_per_s", detail::or_null(ceilings.cores)},
-          {"coupled_samples_per_s", ceilings.coupled > 0 ? Json(ceilings.coupled) : Json(nullptr)}};
+          {"coupled_samples_per_s", detail::positive_or_null(ceilings.coupled)}};
 }
 
 namespace detail {
@@ -84,6 +84,7 @@ inline void add_measured(Json& json, const Report& report, const Trial& trial) {
   json["interference"] = or_null(trial.interference());
   json["samples_per_joule"] = or_null(samples_per_joule(trial));
   json["first_batch_s"] = trial.first_batch_s();
+  json["device_bytes"] = positive_or_null(trial.device_bytes());
 }
 
 }  // namespace detail
@@ -99,9 +100,8 @@ inline Json to_json(const Report& report, const Trial& trial) {
                {"rounds", detail::rounds_json(trial)}};
   if (!trial.rounds.empty()) detail::add_measured(json, report, trial);
   json["ceilings"] = trial.ceilings ? to_json(*trial.ceilings) : Json(nullptr);
-  json["epoch_boundary_s"] =
-      trial.epoch_boundary_s >= 0 ? Json(trial.epoch_boundary_s) : Json(nullptr);
-  json["memory_bytes"] = trial.memory_bytes > 0 ? Json(trial.memory_bytes) : Json(nullptr);
+  json["epoch_boundary_s"] = detail::or_null_below_0(trial.epoch_boundary_s);
+  json["memory_bytes"] = detail::positive_or_null(trial.memory_bytes);
   return json;
 }
 
