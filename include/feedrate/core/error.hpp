@@ -28,8 +28,8 @@ class Error : public std::runtime_error {
   Fault fault_;
 };
 
-/// What was asked for needs more memory than there is, on the host or the device. Both go on working:
-/// less of it may fit.
+/// What was asked for needs more memory than there is, on the host or the device. Both go on
+/// working: less of it may fit.
 class OutOfMemory : public Error {
  public:
   explicit OutOfMemory(const std::string& sentence) : Error(Fault::device, sentence) {}
