@@ -32,15 +32,22 @@ ScriptLoader loader_of(const Json& json) {
   return loader;
 }
 
+/// The settings that the hook tells; a script has none of those of the built-in steps.
+Config config_of(const Json& told) {
+  Json json = to_json(Config{});
+  json.update(told);
+  return json.get<Config>();
+}
+
 /// What the hook's greeting says.
 Script script_of(const Json& greeting, double start_s) {
   Script script;
+  script.config = config_of(greeting.at("config"));
   script.loader = loader_of(greeting.at("loader"));
   for (const Json& other : greeting.at("others")) script.others.push_back(loader_of(other));
-  detail::read_all(greeting, "config", script.config, "persistent", script.persistent,
-                   "batch_fixed", script.batch_fixed, "batches", script.batches, "device",
-                   script.device, "gpu", script.gpu, "torch", script.torch, "python", script.python,
-                   "world", script.world);
+  detail::read_all(greeting, "persistent", script.persistent, "batch_fixed", script.batch_fixed,
+                   "batches", script.batches, "device", script.device, "gpu", script.gpu, "torch",
+                   script.torch, "python", script.python, "world", script.world);
   if (const Json& copies = greeting.at("copies"); !copies.is_null()) {
     detail::read_all(copies, "copies", script.copies, "non_blocking", script.non_blocking);
   }
