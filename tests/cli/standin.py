@@ -87,7 +87,7 @@ def ceilings_that_need_more_memory_than_there_is_are_left_out(tmp):
 def a_device_that_is_lost_costs_its_config_and_the_next_child_goes_on(tmp):
     # Bug: a broken context in which every further trial fails, or a run that hangs.
     report = tune(tmp, "--budget", "4s", "--search", "grid", "--precision", "fp32", "--graph", "off",
-                  "--pinned", "on", FEEDRATE_STANDIN_FAIL=f"cudaMemcpyAsync@150={ILLEGAL_ADDRESS}")
+                  "--pinned", "on", FEEDRATE_STANDIN_FAIL=f"cudaMemcpyAsync@600={ILLEGAL_ADDRESS}")
     blocks = {one["block"] for trial in report["trials"] for one in trial["rounds"]}
     said = " ".join(trial["reason"] or "" for trial in report["trials"])
     assert len(blocks) > 1 or "lost" in said, (blocks, said)
@@ -116,6 +116,24 @@ def small_images_are_converted_on_either_side(tmp):
     validate(report)
     places = {trial["config"]["preprocess"] for trial in measured(report)}
     assert places == {"device", "host"}, [trial["reason"] for trial in report["trials"]]
+
+
+@test
+def a_run_that_goes_on_keeps_to_its_gpu_and_measures_it_no_second_time(tmp):
+    # Bug: seconds of measuring that nobody reads in each new process of a run, or rates of two
+    # cards in one race.
+    arguments = [*TABULAR, "--batch", "16,32", "--budget", "2s", "--precision", "fp32", "--graph",
+                 "off", "--search", "grid", "--in-process"]
+    code, _, err = run(*arguments, cwd=tmp)
+    assert code == 0 and "Measuring what the GPU can do" in err, err
+    journal = tmp / "feedrate-tabular.jsonl"
+    header, *records = journal.read_text().splitlines(keepends=True)
+    journal.write_text(header + "".join(records[:-5]))
+    code, _, err = run("--resume", "feedrate-tabular.json", cwd=tmp)
+    assert code == 0 and "Measuring what the GPU can do" not in err, err
+    journal.write_text(json.dumps({**json.loads(header), "device": "GPU-other"}) + "\n")
+    code, _, err = run("--resume", "feedrate-tabular.json", cwd=tmp)
+    assert code == 2 and "trained on GPU-other and would now train on GPU-" in err, err
 
 
 main()
