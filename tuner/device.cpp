@@ -23,13 +23,7 @@ Accelerator own_accelerator(const std::string& text) {
     throw Error(Fault::usage, "--device 'emulated:" + text +
                                   "' makes no sense: an emulated step takes from 10us to 1h.");
   }
-  const auto batch =
-      parse_integers("The batch of --device emulated", text.substr(at + 1), 1, 1 << 20);
-  if (batch.size() != 1) {
-    throw Error(Fault::usage,
-                "--device 'emulated:" + text + "' makes no sense: give one batch behind the @.");
-  }
-  own.batch = batch.front();
+  own.batch = parse_integer("The batch of --device emulated", text.substr(at + 1), 1, 1 << 20);
   own.source = "from the command line";
   return own;
 }

@@ -163,6 +163,7 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"an emulated step takes from 10us to 1h", ["--device", "emulated:0@4"]),
         (r"write a time such as", ["--device", "emulated:soon@4"]),
         (r"The batch of --device emulated '0' makes no sense", ["--device", "emulated:1ms@0"]),
+        (r"emulated '4,8' makes no sense: write a whole number from 1", ["--device", "emulated:1ms@4,8"]),
         (r"'emulated:2s@4' takes 2.00 s, and --trial-timeout ends .* 1.50 s",
          ["--device", "emulated:2s@4", "--trial-timeout", "1.5s"]),
         (r"No value of --step-threads", ["--device", "emulated:1ms@32", "--step-threads", "2"]),
