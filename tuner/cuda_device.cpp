@@ -166,8 +166,8 @@ class GpuTrainer final : public AsyncDevice {
   }
 
   DeviceWork finish() override {
-    DeviceWork work = times_->take();
     uploader_->settle();
+    DeviceWork work = times_->take();
     compute_->synchronize(stall_s);
     work.copy_s = uploader_->take_copy_s();
     return work;
