@@ -61,7 +61,8 @@ def tuned(tmp, *words, options=(), budget="2s", code=0, env=None):
 
 
 # Workers that load beside the step win by far: samples take 1 ms, a step of 16 of them 2 ms.
-TWO = ["--workers", "0,2", "--prefetch", "2"]
+# The grid, because it measures both, whatever a loaded machine makes of their prediction.
+TWO = ["--workers", "0,2", "--prefetch", "2", "--search", "grid"]
 
 
 def trial_of(report, workers):
@@ -281,7 +282,7 @@ def a_collate_function_of_the_users_own_is_kept(tmp):
 @test
 def worker_init_fn_persistent_workers_and_timeout_are_kept_where_there_are_workers(tmp):
     # Bug: "persistent_workers option needs num_workers > 0", or workers that were not initialized.
-    report, _, _ = tuned(tmp, "loaders.py", "workers", options=[*TWO, "--search", "grid"])
+    report, _, _ = tuned(tmp, "loaders.py", "workers", options=TWO)
     assert report["workload"]["script"]["persistent"] is True
     nothing_fails(report)
     assert trial_of(report, 2)["status"] == "measured", trial_of(report, 2)

@@ -48,6 +48,8 @@ class Exploration {
   static constexpr double worth = 0.0004;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double doubt = 0.03;
+  /// So few configs leave nothing to predictions.
+  static constexpr std::size_t handful = 4;
   /// Between equals the cheapest is preferred, by at most this much.
   static constexpr double most_thrift = 0.008;
 
@@ -126,7 +128,8 @@ class Exploration {
     learnt_ = true;
   }
 
-  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
+  /// Measures the neighbours of each tier's leader that may well be better, until none is left; of
+  /// a handful of configs all.
   void polish(double share) {
     for (const Tier tier : sweep_.options().allowed) {
       while (const auto next = learnt_ ? best_neighbour(tier) : std::nullopt) {
@@ -140,13 +143,18 @@ class Exploration {
     const auto leader = leader_of(tier);
     std::optional<std::size_t> best;
     if (!leader) return best;
+    const bool all = surrogate_.size() <= handful;
     for (std::size_t i = 0; i < surrogate_.size(); ++i) {
       if (!open_[i] || tried_[i] || !sweep_.within(trials_[i], tier)) continue;
-      if (!are_neighbours(surrogate_.config(i), surrogate_.config(*leader))) continue;
-      const double hope = value(i) + 3 * std::max(surrogate_.deviation(i), doubt);
-      if (hope > value(*leader) + finest_difference && (!best || value(i) > value(*best))) best = i;
+      if ((all || may_beat(i, *leader)) && (!best || value(i) > value(*best))) best = i;
     }
     return best;
+  }
+
+  bool may_beat(std::size_t i, std::size_t leader) const {
+    if (!are_neighbours(surrogate_.config(i), surrogate_.config(leader))) return false;
+    const double hope = value(i) + 3 * std::max(surrogate_.deviation(i), doubt);
+    return hope > value(leader) + finest_difference;
   }
 
   /// What is expected of a candidate now, in samples/s.
