@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
 #include "command_trials.hpp"
 #include "constraints.hpp"
 #include "cuda_device.hpp"
+#include "feedrate/core/clock.hpp"
 #include "feedrate/measure/cache_folder.hpp"
 #include "feedrate/report/card.hpp"
 #include "feedrate/report/format.hpp"
@@ -24,15 +24,6 @@
 
 namespace feedrate {
 namespace {
-
-std::string now_utc() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
 
 /// The storage that the samples will come from.
 std::string storage_path(const SweepOptions& options) {

@@ -3,7 +3,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "formula_machine.hpp"
 
@@ -19,50 +22,60 @@ TuneOptions of_batches() {
   return options;
 }
 
+/// The finals of three batches, of which 8 is the reference and half as fast as 16 and 32.
+class Finals {
+ public:
+  /// `noise(batch, round)` is the logarithm of the factor of a round.
+  explicit Finals(const std::function<double(int, int)>& noise) {
+    machine_.noise = [this, noise] {
+      const int batch = machine_.asked.back().config.batch;
+      return std::exp(noise(batch, rounds_[batch]++));
+    };
+    for (std::size_t t = 0; t < 3; ++t) sweep_.run(t, "explore");
+    Judge judge(sweep_);
+    end_ = judge.run(1);
+    judge.conclude();
+  }
+
+  const std::string& end() const { return end_; }
+  const Outcome& outcome() { return sweep_.outcome(); }
+
+ private:
+  FormulaMachine machine_{[](const Config& config) { return config.batch == 8 ? 1e3 : 2e3; },
+                          [](const Config&) { return 1e9; }};
+  TuneOptions options_ = of_batches();
+  Sweep sweep_{machine_, options_};
+  std::map<int, int> rounds_;
+  std::string end_;
+};
+
+/// What every round has: the logarithm of a hundredth at most.
+double steady(int batch, int round) {
+  return 0.01 * ((round + batch / 8) % 3 - 1);
+}
+
 TEST_CASE("One round that went wrong does not keep a race from its end", "[judge]") {
   // Bug: a race to its last look, and a choice that is not resolved, because one rival had one slow
   // round: its mean is not known, though by all others it is as fast as the choice.
-  FormulaMachine machine([](const Config& config) { return config.batch == 8 ? 1e3 : 2e3; },
-                         [](const Config&) { return 1e9; });
-  std::map<int, int> rounds;
-  machine.noise = [&] {
-    const int batch = machine.asked.back().config.batch;
-    const int round = rounds[batch]++;
-    return std::exp(batch == 32 && round == 1 ? -6 : 0.01 * ((round + batch / 8) % 3 - 1));
-  };
-  const TuneOptions options = of_batches();
-  Sweep sweep(machine, options);
-  for (std::size_t t = 0; t < 3; ++t) sweep.run(t, "explore");
-  Judge judge(sweep);
-  CHECK(judge.run(1) == "settled");
-  judge.conclude();
-  CHECK(sweep.outcome().passes == 6);
-  CHECK(sweep.outcome().recommended().config.batch == 16);
-  CHECK(sweep.outcome().choice().standing != Standing::unresolved);
+  Finals finals(
+      [](int batch, int round) { return batch == 32 && round == 1 ? -6 : steady(batch, round); });
+  CHECK(finals.end() == "settled");
+  CHECK(finals.outcome().passes == 6);
+  CHECK(finals.outcome().recommended().config.batch == 16);
+  CHECK(finals.outcome().choice().standing != Standing::unresolved);
 }
 
 TEST_CASE("A leader that wins by luck does not hide who is shown to be faster", "[judge]") {
   // Bug: the reference, because the one that leads by some wild rounds is not shown to be faster,
-  // though another, twice as fast in each round, stands beside it. Batch 8 is the reference, 16
-  // always takes half as long, and 32 leads by a sixth on average, a ninth or nine times as fast.
-  FormulaMachine machine([](const Config& config) { return config.batch == 8 ? 1e3 : 2e3; },
-                         [](const Config&) { return 1e9; });
-  std::map<int, int> rounds;
-  machine.noise = [&] {
-    const int batch = machine.asked.back().config.batch;
-    const int round = rounds[batch]++;
-    const double steady = 0.01 * ((round + batch / 8) % 3 - 1);
-    if (batch < 32 || round == 0) return std::exp(steady);
-    return std::exp(0.16 + (round % 2 ? 2.2 : -2.2));
-  };
-  const TuneOptions options = of_batches();
-  Sweep sweep(machine, options);
-  for (std::size_t t = 0; t < 3; ++t) sweep.run(t, "explore");
-  Judge judge(sweep);
-  CHECK(judge.run(1) == "last look");
-  judge.conclude();
-  const TierChoice& choice = sweep.outcome().choice();
-  CHECK(sweep.trial(choice.trial).config.batch == 16);
+  // though another, twice as fast in each round, stands beside it. 32 leads by a sixth on average,
+  // a ninth or nine times as fast.
+  Finals finals([](int batch, int round) {
+    if (batch < 32 || round == 0) return steady(batch, round);
+    return 0.16 + (round % 2 ? 2.2 : -2.2);
+  });
+  CHECK(finals.end() == "last look");
+  const TierChoice& choice = finals.outcome().choice();
+  CHECK(finals.outcome().trials[choice.trial].config.batch == 16);
   CHECK(choice.tie_set == std::vector{choice.trial});
   CHECK(choice.standing == Standing::unresolved);
   CHECK(choice.speedup.low > 1.9);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <concepts>
 #include <ctime>
+#include <string>
 
 namespace feedrate {
 
@@ -31,6 +32,16 @@ class FakeClock {
  private:
   double now_s_ = 0;
 };
+
+/// The time of day in UTC, such as "2026-11-22T03:20:00Z".
+inline std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
 
 /// CPU seconds that all threads of this process have used so far.
 inline double process_cpu_s() noexcept {
