@@ -93,22 +93,14 @@ std::optional<ReadSpeeds> read_speeds(const WorkloadInfo& workload,
   return ReadSpeeds{rate.cold.per_s, rate.cached.per_s, workload.stored_bytes};
 }
 
-/// Bytes of the memory of the GPU that trains; empty where none does.
-std::optional<std::uint64_t> gpu_memory_bytes(const Report& report) {
-  const std::vector<Gpu>& gpus = report.machine.gpus.list;
-  for (std::size_t number = 0; number < gpus.size(); ++number) {
-    if (report.device == "cuda:" + std::to_string(number)) return gpus[number].memory_bytes;
-  }
-  return std::nullopt;
-}
-
 /// What a diagnosis may know beside the measurements.
-Surroundings surroundings_of(const Report& report, const std::vector<ThreadPool>& thread_pools) {
+Surroundings surroundings_of(const Report& report, const TrainingDevice& device,
+                             const std::vector<ThreadPool>& thread_pools) {
   const WorkloadInfo& workload = report.workload;
   Surroundings surroundings;
   surroundings.cpus = report.machine.limits.cpus;
   surroundings.memory_free_bytes = report.machine.limits.memory.free_bytes;
-  surroundings.device_memory_bytes = gpu_memory_bytes(report);
+  if (device.gpu) surroundings.device_memory_bytes = device.gpu->facts.memory_bytes;
   surroundings.thread_pools = thread_pools;
   surroundings.samples_per_epoch = workload.samples;
   surroundings.samples_used = workload.cached_samples;
@@ -226,7 +218,7 @@ class SweepRun {
     report_.workload = prepared.info;
     if (prepared.info.script) report_.device = prepared.info.script->device;
     plan_ = plan_for(prepared);
-    plan_.surroundings = surroundings_of(report_, thread_pools_);
+    plan_.surroundings = surroundings_of(report_, device_, thread_pools_);
     add_peaks(plan_, measured_peaks());
     add_plan(report_, plan_);
     trials_->limit_batch(largest(plan_.space.batch));

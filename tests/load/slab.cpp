@@ -45,7 +45,7 @@ TEST_CASE("A slab has at least the bytes asked for, page aligned and zero", "[sl
 
 TEST_CASE("Memory that is not to be had is refused in a sentence", "[slab]") {
   // Bug: std::bad_alloc or a crash where a sentence is due.
-  CHECK_THROWS_AS(make_slab(std::size_t{1} << 60), Error);
+  CHECK_THROWS_AS(make_slab(std::size_t{1} << 60), OutOfMemory);
 }
 
 TEST_CASE("A loader uses the slab it is given, and replaces one that is too small", "[slab]") {

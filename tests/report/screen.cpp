@@ -161,10 +161,12 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
   reference.rounds.clear();
   reference.status = TrialStatus::infeasible;
   reference.reason = "needs 40 MiB, more than the 9 MiB allowed";
-  CHECK_THAT(screen_text(report), ContainsSubstring("The reference needs 40 MiB"));
-  reference.reason = "The GPU has no room for it.";
   CHECK_THAT(screen_text(report),
-             ContainsSubstring("The reference did not fit: The GPU has no room for it."));
+             ContainsSubstring("The reference does not fit into memory: needs 40 MiB"));
+  reference.reason = "The GPU has no room for it.";
+  CHECK_THAT(
+      screen_text(report),
+      ContainsSubstring("The reference does not fit into memory: The GPU has no room for it."));
 }
 
 TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[screen]") {

@@ -14,6 +14,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "feedrate/core/quantity.hpp"
 
 namespace feedrate {
 
@@ -80,8 +81,14 @@ constexpr SlabKind kind_for(std::size_t bytes) noexcept {
   return bytes >= std::size_t{8} << 20 ? SlabKind::huge : SlabKind::plain;
 }
 
+/// Throws OutOfMemory: so many bytes for a slab are not to be had.
+[[noreturn]] inline void refuse_slab(std::size_t bytes) {
+  throw OutOfMemory("There is no memory of " + format_bytes(bytes) +
+                    " for the batches: choose a smaller batch or prefetch.");
+}
+
 /// Pages of the process, all touched, so that no page fault falls into a measurement. With `huge`
-/// the kernel is asked for 2 MiB pages. Throws Error(usage) when the memory is not to be had.
+/// the kernel is asked for 2 MiB pages. Throws OutOfMemory when they are not to be had.
 inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain) {
   constexpr std::size_t page = 4096;
   constexpr std::size_t huge_page = std::size_t{2} << 20;
@@ -89,10 +96,7 @@ inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain) {
   const std::size_t unit = wish == SlabKind::huge ? huge_page : page;
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
   void* memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) {
-    throw Error(Fault::usage, "No " + std::to_string(rounded >> 20) +
-                                  " MiB for the batches: choose a smaller batch or prefetch.");
-  }
+  if (memory == MAP_FAILED) refuse_slab(rounded);
   const bool huge = wish == SlabKind::huge && madvise(memory, rounded, MADV_HUGEPAGE) == 0;
   auto* data = static_cast<std::byte*>(memory);
   for (std::size_t i = 0; i < rounded; i += page) data[i] = std::byte{0};

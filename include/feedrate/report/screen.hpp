@@ -87,8 +87,8 @@ class Screen {
   std::string not_examined() const {
     const std::string& reason = reference().reason;
     if (reference().status == TrialStatus::infeasible) {
-      const bool predicted = reason.starts_with("needs ");
-      return predicted ? "The reference " + reason + "." : "The reference did not fit: " + reason;
+      return "The reference does not fit into memory: " + reason +
+             (reason.ends_with('.') ? "" : ".");
     }
     if (reference().status == TrialStatus::failed) return "The reference failed: " + reason;
     if (report_.workload.kind == "command" && !report_.workload.script) {

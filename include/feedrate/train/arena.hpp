@@ -13,6 +13,7 @@
 #include <string>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/core/quantity.hpp"
 
 namespace feedrate {
 
@@ -31,9 +32,9 @@ class Arena {
   }
 
   /// Gets and zeroes what has been taken so far and starts anew at its beginning. Throws
-  /// Error(device) where the machine has less memory than that.
+  /// OutOfMemory where the machine has less memory than that.
   void allocate() {
-    const std::string size = std::to_string(used_ >> 20) + " MiB";
+    const std::string size = format_bytes(used_);
     if (used_ > machine_bytes()) refuse(size);
     memory_.reset(static_cast<std::byte*>(
         ::operator new (used_ + alignment, std::align_val_t{alignment}, std::nothrow)));
@@ -59,9 +60,9 @@ class Arena {
   }
 
   [[noreturn]] static void refuse(const std::string& size) {
-    throw Error(Fault::device, "The training step needs " + size +
-                                   " of memory, which this machine does not have; use a smaller "
-                                   "model, batch or number of step threads.");
+    throw OutOfMemory("The training step needs " + size +
+                      " of memory, which this machine does not have; use a smaller model, batch or "
+                      "number of step threads.");
   }
 
   std::unique_ptr<std::byte, Free> memory_;

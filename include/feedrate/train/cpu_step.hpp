@@ -33,8 +33,8 @@ namespace feedrate {
 template <class Storage>
 class CpuStep final : public AnyStep {
  public:
-  /// Throws Error(usage) where model or optimizer make no sense, and Error(device) where the
-  /// machine lacks the memory.
+  /// Throws Error(usage) where model or optimizer make no sense, and OutOfMemory where the machine
+  /// lacks it.
   CpuStep(const ModelSpec& model, const OptimizerSpec& optimizer, std::size_t batch, int threads,
           std::uint64_t seed = 0)
       : sample_(model.input),

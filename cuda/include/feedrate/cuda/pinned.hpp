@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "feedrate/core/limits.hpp"
+#include "feedrate/core/quantity.hpp"
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/load/slab.hpp"
 
@@ -53,10 +54,10 @@ inline void free_write_combined(std::byte* data, std::size_t bytes) noexcept {
 inline std::string why_unpinned(const char* call, cudaError_t status, std::size_t bytes) {
   cudaGetLastError();
   std::string why = std::string("not pinned: ") + call + " says '" + cudaGetErrorString(status) +
-                    "' for " + std::to_string(bytes >> 20) + " MiB";
+                    "' for " + format_bytes(bytes);
   const auto memlock = read_limits().memlock_bytes;
   if (memlock && *memlock < bytes) {
-    why += "; this process may lock " + std::to_string(*memlock >> 20) + " MiB (ulimit -l)";
+    why += "; this process may lock " + format_bytes(*memlock) + " (ulimit -l)";
   }
   return why;
 }
@@ -71,10 +72,7 @@ class Pages {
     bytes_ = std::max(unit, (bytes + unit - 1) / unit * unit);
     void* const memory = mmap(nullptr, bytes_ + page_bytes, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-      throw Error(Fault::usage, "No " + std::to_string(bytes_ >> 20) +
-                                    " MiB for the batches: choose a smaller batch or prefetch.");
-    }
+    if (memory == MAP_FAILED) refuse_slab(bytes_);
     data_ = static_cast<std::byte*>(memory);
     huge_ = large && madvise(data_, bytes_, MADV_HUGEPAGE) == 0;
   }
@@ -174,7 +172,7 @@ inline Slab make_write_combined_slab(std::size_t wanted_bytes, int threads) {
 
 /// Memory for a loader's slots, pinned for all GPUs and all touched; its setup_s() is what that
 /// cost. Where it can't be pinned the slab is of another kind, and its reason() says why. `threads`
-/// touch the pages; 0: as many as there are usable CPUs, at most 16. Throws Error(usage) when there
+/// touch the pages; 0: as many as there are usable CPUs, at most 16. Throws OutOfMemory when there
 /// is no such memory at all, DeviceLost.
 ///
 /// To free it waits for the device: do that when no step is to be timed any more.
