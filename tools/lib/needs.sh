@@ -27,10 +27,12 @@ meson_is_here() {
   version=$(meson --version 2>/dev/null) && at_least "${1:-1.0.1}" "$version"
 }
 
-# The tests run by the Python that runs Meson, which need not be the first one in PATH.
+# The tests run by the Python that runs Meson, which need not be the first one in PATH: where there is
+# no Meson yet, that of the system, whose package it will come from.
 python_of_meson() {
-  local first
-  first=$(head -n 1 "$(command -v meson)" 2>/dev/null | tr -d '\0')
+  local meson first
+  meson=$(command -v meson) || { echo /usr/bin/python3; return; }
+  first=$(head -n 1 "$meson" | tr -d '\0')
   case $first in
     '#!'*/env\ *) echo python3 ;;
     '#!'*python*) echo "${first#\#!}" | awk '{ print $1 }' ;;
