@@ -23,12 +23,12 @@ def ends_early():
 
 
 def breaks_out():
-    """Leaves each epoch after seven steps."""
+    """Leaves each epoch after two steps."""
     loader = DataLoader(Rows(), batch_size=16, num_workers=1)
     for _ in range(1000):
         for step, (x, _) in enumerate(loader):
             model.train(x)
-            if step == 6:
+            if step == 1:
                 break
 
 

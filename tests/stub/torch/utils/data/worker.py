@@ -41,7 +41,8 @@ class Failure:
 def fetcher(dataset, collate, batched, iterable):
     """A function of what the sampler draws."""
     if not iterable:
-        return lambda drawn: collate([dataset[i] for i in drawn] if batched else dataset[drawn])
+        whole = getattr(dataset, "__getitems__", lambda drawn: [dataset[i] for i in drawn])
+        return lambda drawn: collate(whole(drawn) if batched else dataset[drawn])
     samples = iter(dataset)
 
     def fetch(drawn):
