@@ -51,8 +51,8 @@ class Meter:
     def end(self, window, first_batch_s, ready):
         """The answer: the fields of a round."""
         behind_s = self._wait_for_gpu()
-        cpu_s, queue_s, parked_s = (after - before
-                                    for after, before in zip(self._read(), self._before))
+        cpu_s, queue_s, parked_s, *machine_s = (
+            after - before for after, before in zip(self._read(), self._before))
         return {
             "order": 0, "block": 0, "start_s": 0.0,
             "duration_s": window.duration_s + behind_s,
@@ -65,7 +65,7 @@ class Meter:
             "ring_at_start": window.ring_at_start,
             "ring_at_end": ready,
             "variability": window.variability(),
-            "queue_s": max(0.0, queue_s),
+            "queue_s": max(0.0, queue_s) + process.stolen_from(cpu_s, *machine_s),
             "energy_j": 0.0,
             "parked_cpu_s": max(0.0, parked_s),
             "outside_s": window.outside_s,
@@ -80,8 +80,10 @@ class Meter:
         return time.perf_counter() - began_s
 
     def _read(self):
-        """CPU seconds, seconds in the run queue, CPU seconds of those that should sleep."""
+        """CPU seconds, seconds in the run queue, CPU seconds of those that should sleep, and of
+        the machine."""
         workers = process.usage_of(self._workers)
         own_queue_s = process.usage(os.getpid())[1]
         parked_s = process.usage_of(self._parked)[0]
-        return time.process_time() + workers[0], own_queue_s + workers[1], parked_s
+        return (time.process_time() + workers[0], own_queue_s + workers[1], parked_s,
+                *process.machine_cpu())

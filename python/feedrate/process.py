@@ -29,3 +29,21 @@ def usage_of(pids):
     """The sum over processes."""
     parts = [usage(pid) for pid in pids]
     return sum(part[0] for part in parts), sum(part[1] for part in parts)
+
+
+def machine_cpu(path="/proc/stat"):
+    """CPU seconds of all CPUs: (used by programs, wanted by them while the host of this virtual
+    machine let others run); zeros where the kernel doesn't tell. Source: proc(5)."""
+    try:
+        with open(path) as file:
+            ticks = file.readline().split()[1:9]
+        user, nice, system, _, _, irq, softirq, steal = map(int, ticks)
+    except (OSError, ValueError):
+        return 0.0, 0.0
+    per_s = os.sysconf("SC_CLK_TCK")
+    return (user + nice + system + irq + softirq) / per_s, steal / per_s
+
+
+def stolen_from(cpu_s, used_s, stolen_s):
+    """What of the stolen time fell on processes that used `cpu_s`: as much as of the used."""
+    return max(0.0, stolen_s) * min(1.0, cpu_s / used_s) if used_s > 0 else 0.0

@@ -43,7 +43,7 @@ struct Round {
   int ring_at_end = 0;       ///< and when it stopped
   double variability = 0;    ///< squared coefficient of variation of the time per batch
   double energy_j = 0;       ///< that the device used; 0: unknown
-  double queue_s = 0;        ///< threads were ready to run, but no core was free; their sum
+  double queue_s = 0;        ///< threads were ready to run, but others had the core; their sum
   double parked_cpu_s = 0;   ///< CPU seconds of other configs' workers, which should sleep
   double outside_s = 0;  ///< between two passes over the loader, as for validation; comes on top
   double copy_s = 0;     ///< batches were copied to the device's own memory
@@ -96,7 +96,8 @@ class RoundMeter {
   /// Sets what `round` has used since the construction.
   void read(Round& round) const {
     round.cpu_s = process_cpu_s() - cpu_s_;
-    round.queue_s = std::max(0.0, run_queue_wait_s() - queue_s_);
+    round.queue_s = std::max(0.0, run_queue_wait_s() - queue_s_) +
+                    stolen_from(round.cpu_s, machine_, MachineCpu::read());
     round.energy_j = joules() - joules_;
     if (options_.gpu) read(options_.gpu->since_mark(), round);
   }
@@ -115,6 +116,7 @@ class RoundMeter {
   const RoundOptions& options_;
   double joules_ = joules();
   double queue_s_ = run_queue_wait_s();
+  MachineCpu machine_ = MachineCpu::read();
   double cpu_s_ = process_cpu_s();
 };
 
