@@ -70,8 +70,9 @@ def has_plain_batches(loader, data):
 
 
 def key_of(config):
-    """What tells lanes apart; threads and precision of the step are none of the loader's."""
-    return (config["workers"], config["prefetch"], config["pinned"], config["batch"])
+    """What tells lanes apart: a lane can load more or less ahead, and threads and precision of the
+    step are none of the loader's."""
+    return (config["workers"], config["pinned"], config["batch"])
 
 
 def workers_of(config):
@@ -126,15 +127,15 @@ def unopened(dataset, before):
 
 
 class Lane:
-    """One DataLoader with its iterator."""
+    """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
+    starting them takes longer than a round."""
 
     def __init__(self, loader):
         self._loader = loader
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
         self._iterator = loader._get_iterator()
-        self._level = 0  # batches that lay ready when it was parked
-        self._fresh = True
+        self._levels = {}  # by prefetch: batches that lay ready when it was parked
         self.used = 0  # when it was used last; counts up
 
     @property
@@ -148,8 +149,9 @@ class Lane:
 
     @property
     def warm_up(self):
-        """Batches until its workers have got going: once round them, as long as it is new."""
-        return self._workers if self._fresh else 0
+        """Batches until its workers have got going: once round them, where it is new or loads
+        another number ahead than before."""
+        return 0 if self._prefetch in self._levels else self._workers
 
     def pids(self):
         return [worker.pid for worker in getattr(self._iterator, "_workers", [])]
@@ -186,14 +188,35 @@ class Lane:
         else:
             self._iterator._reset(self._loader)
 
+    def load_ahead(self, prefetch, beat):
+        """Has each worker load so many batches ahead from now on, as if it had been made so."""
+        if self._workers == 0 or prefetch == self._prefetch:
+            return
+        self._prefetch = self._iterator._prefetch_factor = prefetch
+        self._take_surplus(beat)
+        for _ in range(self.capacity - self._outstanding()):
+            self._iterator._try_put_index()
+
+    def _take_surplus(self, beat):
+        """Takes what was ordered beyond its capacity, and orders nothing meanwhile."""
+        iterator = self._iterator
+        iterator._try_put_index = lambda: None
+        try:
+            while self._outstanding() > self.capacity:
+                next(iterator)
+                beat()
+        except StopIteration:
+            pass  # the end of an epoch: nothing is ordered any more
+        finally:
+            del iterator._try_put_index
+
     def park(self):
-        self._level = self.ready()
-        self._fresh = False
+        self._levels[self._prefetch] = self.ready()
 
     def resume(self, beat, empty=False):
         """Throws away what was loaded while it was parked; all that is ready, where `empty`."""
         most = self.capacity
-        level = 0 if empty else self._level
+        level = 0 if empty else self._levels.get(self._prefetch, 0)
         while most > 0 and self.ready() > level:
             self.take()
             most -= 1
@@ -228,11 +251,12 @@ class Lanes:
         key = key_of(config)
         self.quiet(key, beat)
         self._turn += 1
+        self._make_room(config)
         if key not in self._lanes:
-            self._make_room(config)
             self._lanes[key] = self._make(config)
             beat()
         lane = self._lanes[key]
+        lane.load_ahead(config["prefetch"], beat)
         lane.used = self._turn
         return lane
 
@@ -261,16 +285,17 @@ class Lanes:
         self._lanes = {}
 
     def _make_room(self, config):
-        """Ends the lanes that were not used for longest, until the new one fits in."""
+        """Ends the lanes that were not used for longest, until that of the config fits in."""
         workers, batches = config["workers"], config["workers"] * config["prefetch"]
-        while self._lanes:
-            parked = self._lanes.values()
-            all_workers = workers + sum(lane.workers for lane in parked)
-            all_batches = batches + sum(lane.capacity for lane in parked)
+        others = {key: lane for key, lane in self._lanes.items() if key != key_of(config)}
+        while others:
+            all_workers = workers + sum(lane.workers for lane in others.values())
+            all_batches = batches + sum(lane.capacity for lane in others.values())
             fits = all_batches * self._batch_bytes <= self._room_bytes
             if fits and all_workers <= MOST_PARKED_WORKERS:
                 return
-            oldest = min(self._lanes, key=lambda key: self._lanes[key].used)
+            oldest = min(others, key=lambda key: others[key].used)
+            del others[oldest]
             self._lanes.pop(oldest).close()
 
     def _make(self, config):

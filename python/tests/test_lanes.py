@@ -89,14 +89,43 @@ class Beside:
         self.closed = True
 
 
+class Ordering(Beside):
+    """Orders a batch for each that is taken, and refuses to order beyond what it may, as PyTorch's
+    does."""
+
+    def _reset(self, loader):
+        super()._reset(loader)
+        self._prefetch_factor = getattr(self, "_prefetch_factor", loader.prefetch_factor)
+        self._task_info, self._sent = {}, 0
+        for _ in range(self._prefetch_factor * len(self._workers)):
+            self._try_put_index()
+
+    def _try_put_index(self):
+        assert len(self._task_info) < self._prefetch_factor * len(self._workers)
+        self._task_info[self._sent] = (0,)
+        self._sent += 1
+
+    def __next__(self):
+        batch = super().__next__()
+        del self._task_info[min(self._task_info)]
+        self._try_put_index()
+        return batch
+
+
 class Loader(data.DataLoader):
     """Collates to plain lists; its workers are those above."""
+
+    beside = Beside
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, collate_fn=list, **kwargs)
 
     def _get_iterator(self):
-        return Beside(self) if self.num_workers else super()._get_iterator()
+        return self.beside(self) if self.num_workers else super()._get_iterator()
+
+
+class OrderingLoader(Loader):
+    beside = Ordering
 
 
 def lanes_of(loader, batch_bytes=10):
@@ -261,6 +290,66 @@ class Parking(unittest.TestCase):
         self.assertEqual(lane.pids(), [])
 
 
+class LoadingAhead(unittest.TestCase):
+    def lane(self, samples=100):
+        lane = Lane(OrderingLoader(Numbers(samples), batch_size=1, num_workers=2,
+                                   prefetch_factor=3))
+        return lane, lane._iterator
+
+    def ordered(self, iterator):
+        return len(iterator._task_info)
+
+    def test_more_is_ordered_at_once(self):
+        lane, iterator = self.lane()
+        lane.load_ahead(5, no_beat)
+        self.assertEqual((self.ordered(iterator), lane.capacity), (10, 10))
+        lane.take()
+        self.assertEqual(self.ordered(iterator), 10)
+
+    def test_what_is_too_much_is_taken_first(self):
+        # Would catch a lane that fails at its next batch: more is on its way than may be.
+        lane, iterator = self.lane()
+        beats = []
+        lane.load_ahead(1, lambda: beats.append(1))
+        self.assertEqual((self.ordered(iterator), lane.capacity, len(beats)), (2, 2, 4))
+        self.assertEqual(lane.take(), [4])
+        self.assertEqual(self.ordered(iterator), 2)
+
+    def test_an_epoch_may_end_meanwhile(self):
+        lane, iterator = self.lane(samples=1)
+        lane.load_ahead(1, no_beat)
+        self.assertEqual([lane.take(), lane.take()], [[0], [0]])
+        self.assertEqual(self.ordered(iterator), 2)
+
+    def test_the_number_that_it_has_changes_nothing(self):
+        lane, iterator = self.lane()
+        lane.park()
+        lane.load_ahead(3, no_beat)
+        self.assertEqual((iterator._sent, lane.warm_up), (6, 0))
+
+    def test_without_workers_there_is_nothing_ahead(self):
+        lane = Lane(Loader(Numbers(100), batch_size=1))
+        lane.load_ahead(0, no_beat)
+        self.assertEqual((lane.take(), lane.capacity), ([0], 0))
+
+    def test_each_number_begins_as_it_was_parked(self):
+        # Would catch a round with 1 ahead that begins with what was loaded for 3.
+        lane, iterator = self.lane()
+        iterator.load(2)
+        lane.park()
+        self.assertEqual(lane.warm_up, 0)
+        lane.load_ahead(1, no_beat)
+        self.assertEqual(lane.warm_up, 2)
+        iterator.load(1)
+        lane.resume(no_beat)
+        self.assertEqual(lane.ready(), 0)
+        lane.park()
+        lane.load_ahead(3, no_beat)
+        iterator.load(4)
+        lane.resume(no_beat)
+        self.assertEqual((lane.ready(), lane.warm_up), (2, 0))
+
+
 class Keeping(unittest.TestCase):
     def setUp(self):
         self.loader = Loader(Numbers(100), batch_size=4, shuffle=True)
@@ -269,8 +358,16 @@ class Keeping(unittest.TestCase):
     def test_a_config_finds_its_lane_again(self):
         lane = self.lanes.use(config(2), no_beat)
         self.assertIs(self.lanes.use(config(2, step_threads=8, precision="bf16"), no_beat), lane)
-        for other in (config(3), config(2, prefetch=3), config(2, batch=8), config(2, pinned=True)):
+        for other in (config(3), config(2, batch=8), config(2, pinned=True)):
             self.assertNotEqual(key_of(other), key_of(config(2)))
+
+    def test_workers_stay_where_another_number_is_loaded_ahead(self):
+        # Would catch seconds that go by while the same workers are started once more.
+        lanes_with = lanes_of(OrderingLoader(Numbers(100), batch_size=4))
+        lane = lanes_with.use(config(2, 2), no_beat)
+        with mock.patch.object(lanes, "MOST_PARKED_WORKERS", 2):
+            self.assertIs(lanes_with.use(config(2, 5), no_beat), lane)
+        self.assertEqual((lane.capacity, lane._iterator.closed), (10, False))
 
     def test_a_lane_that_failed_is_made_anew(self):
         lane = self.lanes.use(config(2), no_beat)
@@ -307,9 +404,9 @@ class Keeping(unittest.TestCase):
         with mock.patch.object(lanes, "_shared_memory_room", lambda: 60):
             self.lanes = lanes_of(self.loader)
         iterator = self.lanes.use(config(1, 2), no_beat)._iterator
-        self.lanes.use(config(1, 1), no_beat)
+        self.lanes.use(config(1, 1, pinned=True), no_beat)
         self.assertFalse(iterator.closed)
-        self.lanes.use(config(1, 3), no_beat)
+        self.lanes.use(config(1, 3, batch=8), no_beat)
         self.assertTrue(iterator.closed)
 
     def napping(self, iterator, naps):

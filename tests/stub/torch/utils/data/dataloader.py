@@ -130,7 +130,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def __init__(self, loader):
         super().__init__(loader)
         self._timeout, self._persistent = loader.timeout, loader.persistent_workers
-        self._num_workers, self._prefetch = loader.num_workers, loader.prefetch_factor
+        self._num_workers, self._prefetch_factor = loader.num_workers, loader.prefetch_factor
         self._shutdown, self._workers, self._index_queues = False, [], []
         context = loader.multiprocessing_context
         self._data_queue = self._worker_result_queue = context.Queue()
@@ -153,7 +153,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         if not first_iter:
             self._sampler_iter = iter(loader._index_sampler)
             self._resume()
-        for _ in range(self._prefetch * self._num_workers):
+        for _ in range(self._prefetch_factor * self._num_workers):
             self._try_put_index()
 
     def _resume(self):
