@@ -19,7 +19,7 @@ namespace feedrate {
 /// What became of a trial.
 enum class TrialStatus : std::uint8_t {
   measured,
-  predicted,    ///< its rate is a prediction: measuring it promised too little, or takes too long
+  predicted,    ///< its rate is a prediction: no round of it was run, `reason` says why
   infeasible,   ///< needs more memory than allowed, or than there is
   not_reached,  ///< the budget ended first
   failed,       ///< threw; the reason says what

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -23,23 +22,19 @@ class Exploration {
         surrogate_(candidates(), 15 * sweep.round_options().seconds),
         open_(surrogate_.size(), true),
         tried_(surrogate_.size(), false),
-        thrift_(thrift()) {}
+        thrift_(thrift_of(surrogate_)) {}
 
-  /// Runs the reference and what is predicted to be best, then goes on until no config of any tier
-  /// promises more than `worth`, or until `share` of the budget is used.
+  /// Runs the reference, then all of few configs; of many what is predicted to be best, until no
+  /// config of any tier promises more than `worth`. Ends where `share` of the budget is used.
   void run(double share) {
     try_reference();
     if (surrogate_.size() == 0) return;
-    int idle = 0;
-    for (double best = -HUGE_VAL;
-         const auto next = idle < patience() ? most_promising() : std::nullopt;) {
-      if (sweep_.stopped() || sweep_.is_past(share)) break;
-      try_one(*next);
-      const double now = best_values();
-      idle = now > best + finest_difference / 2 ? 0 : idle + 1;
-      best = std::max(best, now);
+    if (surrogate_.size() <= few) {
+      try_all(share);
+    } else {
+      improve(share);
+      polish(share);
     }
-    polish(share);
     tell();
   }
 
@@ -48,10 +43,8 @@ class Exploration {
   static constexpr double worth = 0.0004;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double doubt = 0.03;
-  /// So few configs leave nothing to predictions.
-  static constexpr std::size_t handful = 4;
-  /// Between equals the cheapest is preferred, by at most this much.
-  static constexpr double most_thrift = 0.008;
+  /// So few configs leave nothing to predictions: to measure them takes seconds.
+  static constexpr std::size_t few = 16;
 
   std::vector<Candidate> candidates() {
     std::vector<Candidate> list;
@@ -91,21 +84,6 @@ class Exploration {
     }
   }
 
-  /// Per candidate what is taken off for its cost.
-  std::vector<double> thrift() const {
-    std::vector<std::size_t> order(surrogate_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return cheaper(surrogate_.config(a), surrogate_.config(b));
-    });
-    std::vector<double> thrift(order.size());
-    for (std::size_t rank = 0; rank < order.size(); ++rank) {
-      thrift[order[rank]] =
-          most_thrift * static_cast<double>(rank) / static_cast<double>(order.size());
-    }
-    return thrift;
-  }
-
   /// It is run even where nothing could be predicted of it: all gains are measured against it.
   void try_reference() {
     const std::size_t reference = sweep_.outcome().reference;
@@ -128,12 +106,33 @@ class Exploration {
     learnt_ = true;
   }
 
-  /// Measures the neighbours of each tier's leader that may well be better, until none is left; of
-  /// a handful of configs all.
+  bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
+
+  /// Measures each config once, what is expected to be fastest first: it is sure to be reached.
+  void try_all(double share) {
+    while (const auto next = best_untried()) {
+      if (is_over(share)) return;
+      try_one(*next);
+    }
+  }
+
+  void improve(double share) {
+    int idle = 0;
+    for (double best = -HUGE_VAL;
+         const auto next = idle < patience() ? most_promising() : std::nullopt;) {
+      if (is_over(share)) return;
+      try_one(*next);
+      const double now = best_values();
+      idle = now > best + finest_difference / 2 ? 0 : idle + 1;
+      best = std::max(best, now);
+    }
+  }
+
+  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
   void polish(double share) {
     for (const Tier tier : sweep_.options().allowed) {
       while (const auto next = learnt_ ? best_neighbour(tier) : std::nullopt) {
-        if (sweep_.stopped() || sweep_.is_past(share)) return;
+        if (is_over(share)) return;
         try_one(*next);
       }
     }
@@ -141,14 +140,11 @@ class Exploration {
 
   std::optional<std::size_t> best_neighbour(Tier tier) const {
     const auto leader = leader_of(tier);
-    std::optional<std::size_t> best;
-    if (!leader) return best;
-    const bool all = surrogate_.size() <= handful;
-    for (std::size_t i = 0; i < surrogate_.size(); ++i) {
-      if (!open_[i] || tried_[i] || !sweep_.within(trials_[i], tier)) continue;
-      if ((all || may_beat(i, *leader)) && (!best || value(i) > value(*best))) best = i;
-    }
-    return best;
+    if (!leader) return std::nullopt;
+    return best_of([&](std::size_t i) { return value(i); },
+                   [&](std::size_t i) {
+                     return !tried_[i] && sweep_.within(trials_[i], tier) && may_beat(i, *leader);
+                   });
   }
 
   bool may_beat(std::size_t i, std::size_t leader) const {
@@ -169,7 +165,7 @@ class Exploration {
 
   /// The candidate with the largest expected improvement in any tier; empty when none is worth it.
   std::optional<std::size_t> most_promising() const {
-    if (!learnt_) return best_prediction();
+    if (!learnt_) return best_untried();
     std::optional<std::size_t> best;
     double most = worth;
     for (const Tier tier : sweep_.options().allowed) {
@@ -185,10 +181,18 @@ class Exploration {
     return best;
   }
 
-  std::optional<std::size_t> best_prediction() const {
+  std::optional<std::size_t> best_untried() const {
+    return best_of([&](std::size_t i) { return expected_rate(i); },
+                   [&](std::size_t i) { return !tried_[i]; });
+  }
+
+  /// The open candidate that is worth most of those that are admitted; empty where none is.
+  template <class Worth, class Admits>
+  std::optional<std::size_t> best_of(Worth&& worth_of, Admits&& admits) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < surrogate_.size(); ++i) {
-      if (open_[i] && (!best || expected_rate(i) > expected_rate(*best))) best = i;
+      if (!open_[i] || !admits(i)) continue;
+      if (!best || worth_of(i) > worth_of(*best)) best = i;
     }
     return best;
   }
@@ -208,12 +212,8 @@ class Exploration {
 
   /// The best of those that were measured.
   std::optional<std::size_t> leader_of(Tier tier) const {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < surrogate_.size(); ++i) {
-      if (!open_[i] || !tried_[i] || !sweep_.within(trials_[i], tier)) continue;
-      if (!best || value(i) > value(*best)) best = i;
-    }
-    return best;
+    return best_of([&](std::size_t i) { return value(i); },
+                   [&](std::size_t i) { return tried_[i] && sweep_.within(trials_[i], tier); });
   }
 
   /// Mean of what a candidate may be better than the leader by, beyond the finest difference.
@@ -226,7 +226,7 @@ class Exploration {
   /// Leaves what was learnt with the sweep: beliefs of the measured, predictions of the others.
   void tell() {
     if (!learnt_) return;
-    sweep_.noise = surrogate_.noise();
+    if (surrogate_.size() > few) sweep_.noise = surrogate_.noise();  // none shows in single rounds
     for (std::size_t i = 0; i < surrogate_.size(); ++i) {
       Trial& trial = sweep_.trial(trials_[i]);
       if (tried_[i]) {
@@ -234,7 +234,7 @@ class Exploration {
       } else if (open_[i]) {
         trial.predicted_samples_per_s = expected_rate(i);
         trial.status = TrialStatus::predicted;
-        trial.reason = "measuring it promised too little";
+        trial.reason = is_over_ ? "the budget ended first" : "measuring it promised too little";
       }
     }
   }
@@ -244,7 +244,7 @@ class Exploration {
   Surrogate surrogate_;
   std::vector<bool> open_, tried_;
   std::vector<double> thrift_;
-  bool learnt_ = false;
+  bool learnt_ = false, is_over_ = false;
 };
 
 }  // namespace feedrate
