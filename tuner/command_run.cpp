@@ -27,8 +27,8 @@ std::unique_ptr<Trials> make_launches(const CommandRun& run, std::optional<Prepa
 bool is_worth_confirming(const CommandRun& run, const Report& report) {
   const Outcome& outcome = report.outcome;
   const auto& script = report.workload.script;
-  return script && script->world == 1 && !run.options.no_confirm && !outcome.interrupted &&
-         !outcome.tiers.empty() && outcome.choice().trial != outcome.reference;
+  return script && !run.options.no_confirm && !outcome.interrupted && !outcome.tiers.empty() &&
+         outcome.choice().trial != outcome.reference;
 }
 
 /// Whether the change asks for workers that stay.

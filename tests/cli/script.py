@@ -405,8 +405,8 @@ def ranks(*words):
     return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", *command("ranks.py", *words)[1:]]
 
 
-def tuned_together(tmp, *words):
-    code, _, err = run(*QUIET, "--no-confirm", "--budget", "6s", "--trial-timeout", "10s", *TWO, "--",
+def tuned_together(tmp, *words, options=("--no-confirm",)):
+    code, _, err = run(*QUIET, *options, "--budget", "6s", "--trial-timeout", "10s", *TWO, "--",
                        *ranks(*words), cwd=tmp, env=environment())
     assert code == 0, err
     return report_of(tmp)
@@ -425,6 +425,18 @@ def ranks_take_the_same_number_of_batches_in_each_round(tmp):
     assert report["recommendation"]["config"]["workers"] == 2, report["recommendation"]
     assert "num_workers=2" in report["settings"][0]["text"], report["settings"]
     assert "Of 2 ranks, rank 1 waits longest for data" in report["notes"][0], report["notes"]
+
+
+@test
+def ranks_are_confirmed_together_in_fresh_processes(tmp):
+    # Bug: settings that reach rank 0 alone, which then waits for the others; or the rate of one rank.
+    report = tuned_together(tmp, "Rows", options=())
+    confirmation = report["confirmation"]
+    assert confirmation and confirmation["failure"] is None, confirmation
+    assert confirmation["speedup"]["estimate"] > 1.3, confirmation
+    recommended = report["recommendation"]["tiers"]["safe"]["trial"]
+    told = report["trials"][recommended]["samples_per_s"]["estimate"]
+    assert 0.6 < confirmation["recommended_samples_per_s"] / told < 1.6, (confirmation, told)
 
 
 @test
