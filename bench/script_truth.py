@@ -6,9 +6,19 @@
 Needs a Python with torch, torchvision and accelerate. The pictures are those of autotune's own
 workload `images`, which makes them where it runs first. Launched is, several times and in turn,
 each number of workers that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its
-answer. Per script: the rank correlation (Spearman) between the rates that autotune measured or
-predicted within one launch and the truth, how far its recommendation lies behind the best, and the
-wall time of both.
+answer. Per script:
+
+- the rank correlation (Spearman) between the rates that autotune measured or predicted within one
+  launch and the truth, and, since launches scatter, that of each pass of launches with the others,
+  in the mean: where that is low, the order of what is nearly as fast is chance;
+- how many pairs of configs the launches tell apart (95 %), and how many of these autotune has in
+  the same order;
+- how far its recommendation lies behind the best, which is chosen in each pass by the others, so
+  that nothing is best by luck;
+- the wall time of both.
+
+With --runs N autotune answers N times instead, and nothing is launched beside it: per answer what
+it recommends, what it says of the gain, and the wall time.
 """
 
 import argparse
@@ -42,9 +52,9 @@ def command_of(options, name):
     return [options.python, os.path.join(HERE, "scripts", script), *words]
 
 
-def autotune(options, name, folder):
+def autotune(options, name, folder, run=1):
     """One run of autotune: its report, and its wall time."""
-    report = os.path.join(folder, "report.json")
+    report = os.path.join(options.reports or folder, "%s-%d.json" % (name, run))
     for path in (report, report + "l"):
         if os.path.exists(path):
             os.remove(path)
@@ -92,7 +102,8 @@ class Launch:
         except socket.timeout:
             pass  # what it has reported until then counts
         if len(reports) < 2:
-            sys.exit("The script ended, or fell silent, before its rate was known: " + self._last_line())
+            sys.exit("The script ended, or fell silent, before its rate was known: "
+                     + self._last_line())
         (begin_s, before), (end_s, after) = reports[0], reports[-1]
         return (after - before) / (end_s - begin_s)
 
@@ -122,6 +133,71 @@ class Launch:
         self._errors.close()
 
 
+class Truth:
+    """What launches say: rates in samples/s by config, one for each pass."""
+
+    def __init__(self, rates):
+        self.rates = rates
+        self.passes = len(next(iter(rates.values())))
+
+    def mean(self, key, without=None):
+        """Geometric, over the passes but one."""
+        return statistics.geometric_mean(rate for at, rate in enumerate(self.rates[key])
+                                         if at != without)
+
+    def best(self, without=None):
+        return max(self.rates, key=lambda key: self.mean(key, without))
+
+    def regret(self, answer):
+        """How far an answer lies behind the best, and the standard error; (None, None) below two
+        passes."""
+        if self.passes < 2:
+            return None, None
+        behind = [math.log(self.rates[self.best(without=at)][at] / self.rates[answer][at])
+                  for at in range(self.passes)]
+        return (math.expm1(statistics.mean(behind)),
+                statistics.stdev(behind) / math.sqrt(self.passes))
+
+    def agreement(self):
+        """The mean rank correlation of a pass with the others; None below two passes."""
+        if self.passes < 2:
+            return None
+        return statistics.mean(
+            rank_correlation([rates[at] for rates in self.rates.values()],
+                             [self.mean(key, without=at) for key in self.rates])
+            for at in range(self.passes))
+
+    def told_apart(self):
+        """The pairs (slower, faster) whose means differ beyond a 95 % interval."""
+        least = self._least_difference()
+        return [(a, b) for a in self.rates for b in self.rates
+                if math.log(self.mean(b) / self.mean(a)) > least]
+
+    def _least_difference(self):
+        """Of the logarithms of two means. The error is that of the two-way layout without repeats,
+        e.g. Scheffe, 1959, chapter 4."""
+        configs = len(self.rates)
+        freedom = (configs - 1) * (self.passes - 1)
+        if freedom == 0:
+            return math.inf
+        logs = [[math.log(rate) for rate in rates] for rates in self.rates.values()]
+        of_pass = [statistics.mean(column) for column in zip(*logs)]
+        whole = statistics.mean(of_pass)
+        squares = sum((value - statistics.mean(row) - of_pass[at] + whole) ** 2
+                      for row in logs for at, value in enumerate(row))
+        error = math.sqrt(2 * squares / freedom / self.passes)
+        return error * student_quantile(freedom)
+
+
+def student_quantile(freedom):
+    """Of a two-sided 95 % interval. Source: M. Abramowitz, I. A. Stegun, "Handbook of Mathematical
+    Functions", 1964, 26.7.5."""
+    z = statistics.NormalDist().inv_cdf(0.975)
+    return (z + (z**3 + z) / (4 * freedom)
+            + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+            + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3))
+
+
 def launched_rate(options, name, config, index, folder):
     launch = Launch(options, name, config, index, folder)
     try:
@@ -146,7 +222,7 @@ def configs_of(report):
     return list(wanted.values())
 
 
-def believed(report, config):
+def believed_of(report, config):
     """What autotune says of a config: measured, or predicted."""
     for trial in report["trials"]:
         if trial["config"] == config:
@@ -161,11 +237,8 @@ def ranks(values):
 
 
 def rank_correlation(a, b):
-    a, b = ranks(a), ranks(b)
-    mean_a, mean_b = statistics.mean(a), statistics.mean(b)
-    covariance = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b))
-    spread = math.sqrt(sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b))
-    return covariance / spread if spread > 0 else 1.0
+    """Spearman's."""
+    return statistics.correlation(ranks(a), ranks(b))
 
 
 def truth_of(options, name, report, folder):
@@ -180,46 +253,76 @@ def truth_of(options, name, report, folder):
             rates[key_of(config)].append(launched_rate(options, name, settings, index, folder))
             print("  launch %d of %s: %.0f samples/s" % (number + 1, key_of(config),
                                                         rates[key_of(config)][-1]), flush=True)
-    return configs, rates
+    return configs, Truth(rates)
 
 
-def geometric(values):
-    return math.exp(statistics.mean(math.log(value) for value in values))
+def answer_of(report, wall_s):
+    """What a report says, beside the wall time of its run."""
+    recommendation = report["recommendation"]
+    return {
+        "autotune_s": wall_s,
+        "start_s": report["workload"]["script"]["start_s"],
+        "recommended": recommendation["config"],
+        "status": recommendation["status"],
+        "speedup": recommendation["tiers"]["safe"]["speedup"],
+        "confirmation": report["confirmation"],
+        "tool": report["tool"],
+        "machine": dict(report["machine"]["cpus"], cpu=report["machine"]["cpu_model"]),
+    }
+
+
+def answers(options, name, folder):
+    """Those of several runs."""
+    results = []
+    for number in range(1, options.runs + 1):
+        report, wall_s = autotune(options, name, folder, number)
+        results.append({"script": name, "run": number, **answer_of(report, wall_s)})
+        print("%s, run %d: workers %d, prefetch %d, %s, %.2fx, %.0f s" % (
+            name, number, results[-1]["recommended"]["workers"],
+            results[-1]["recommended"]["prefetch"], results[-1]["status"],
+            results[-1]["speedup"]["estimate"], wall_s), flush=True)
+    return results
 
 
 def judge(options, name, folder):
     report, wall_s = autotune(options, name, folder)
     print("%s: autotune took %.0f s" % (name, wall_s), flush=True)
     began_s = time.monotonic()
-    configs, rates = truth_of(options, name, report, folder)
+    configs, truth = truth_of(options, name, report, folder)
     truth_s = time.monotonic() - began_s
-    means = {key: geometric(values) for key, values in rates.items()}
-    best = max(means, key=means.get)
-    answer = key_of(report["recommendation"]["config"])
-    behind = [math.log(a / b) for a, b in zip(rates[best], rates[answer])]
-    spread = statistics.stdev(behind) / math.sqrt(len(behind)) if len(behind) > 1 else None
-    pairs = [(believed(report, config), means[key_of(config)]) for config in configs]
-    pairs = [pair for pair in pairs if pair[0]]
+    believed = {key_of(config): believed_of(report, config) for config in configs}
+    known = [key for key in believed if believed[key]]
+    apart = [(a, b) for a, b in truth.told_apart() if a in known and b in known]
+    best = truth.best()
+    regret, error = truth.regret(key_of(report["recommendation"]["config"]))
     return {
         "script": name,
-        "autotune_s": wall_s,
         "launches_s": truth_s,
         "cost_ratio": truth_s / wall_s,
-        "recommended": report["recommendation"]["config"],
-        "status": report["recommendation"]["status"],
-        "speedup": report["recommendation"]["tiers"]["safe"]["speedup"],
-        "confirmation": report["confirmation"],
-        "rank_correlation": rank_correlation(*zip(*pairs)),
-        "regret": math.expm1(statistics.mean(behind)),
-        "regret_standard_error": spread,
+        "rank_correlation": rank_correlation([believed[key] for key in known],
+                                             [truth.mean(key) for key in known]),
+        "rank_correlation_of_launches": truth.agreement(),
+        "pairs_told_apart": len(apart),
+        "pairs_in_order": sum(believed[slower] < believed[faster] for slower, faster in apart),
+        "regret": regret,
+        "regret_standard_error": error,
         "best": {"workers": best[0], "prefetch": best[1]},
-        "configs": [{"workers": key[0], "prefetch": key[1], "samples_per_s": values,
-                     "autotune_samples_per_s": believed(report, config)}
-                    for config in configs for key, values in [(key_of(config),
-                                                               rates[key_of(config)])]],
-        "tool": report["tool"],
-        "machine": dict(report["machine"]["cpus"], cpu=report["machine"]["cpu_model"]),
+        "configs": [{"workers": key[0], "prefetch": key[1], "samples_per_s": truth.rates[key],
+                     "autotune_samples_per_s": believed[key]} for key in believed],
+        **answer_of(report, wall_s),
     }
+
+
+def line_of(result):
+    line = "%s: rank correlation %.2f, %d of %d pairs in order, %.0f s against %.0f s (%.1fx)" % (
+        result["script"], result["rank_correlation"], result["pairs_in_order"],
+        result["pairs_told_apart"], result["autotune_s"], result["launches_s"],
+        result["cost_ratio"])
+    if result["regret"] is None:
+        return line
+    return line + ", %.1f %% +-%.1f %% behind the best; launches among themselves %.2f" % (
+        100 * result["regret"], 100 * result["regret_standard_error"],
+        result["rank_correlation_of_launches"])
 
 
 def main():
@@ -228,18 +331,23 @@ def main():
     parser.add_argument("--python", default=sys.executable, help="with torch")
     parser.add_argument("--seconds", type=float, default=20, help="of each launch")
     parser.add_argument("--launches", type=int, default=3, help="of each config")
+    parser.add_argument("--runs", type=int, default=0, help="answers of autotune alone")
     parser.add_argument("--only", choices=SCRIPTS, nargs="*", default=list(SCRIPTS))
+    parser.add_argument("--reports", help="a folder in which autotune's own reports are kept")
     parser.add_argument("--output", help="where the JSON goes; the default is nowhere")
     options = parser.parse_args()
     options.autotune = os.path.abspath(options.autotune)
+    if options.reports:
+        options.reports = os.path.abspath(options.reports)
+        os.makedirs(options.reports, exist_ok=True)
     results = []
     for name in options.only:
         with tempfile.TemporaryDirectory() as folder:
-            results.append(judge(options, name, folder))
-        last = results[-1]
-        print("%s: rank correlation %.2f, %.1f %% behind the best, %.0f s against %.0f s (%.1fx)"
-              % (name, last["rank_correlation"], 100 * last["regret"], last["autotune_s"],
-                 last["launches_s"], last["cost_ratio"]), flush=True)
+            if options.runs:
+                results += answers(options, name, folder)
+            else:
+                results.append(judge(options, name, folder))
+                print(line_of(results[-1]), flush=True)
         if options.output:
             with open(options.output, "w") as file:
                 json.dump(results, file, indent=1)

@@ -60,12 +60,12 @@ inline double score_once(SimulatedMachine& machine, const Config& config,
   }
 }
 
-/// The four best, run in turn until the rounds are used up, five times at most; the best mean.
+/// The four best, run in turn until the rounds are used up; the best mean.
 inline Config best_of_few(SimulatedMachine& machine, std::vector<Config> few, int rounds,
                           const RoundOptions& round) {
   few.resize(std::min<std::size_t>(few.size(), 4));
   std::vector<double> sums(few.size());
-  const int repeats = few.empty() ? 0 : std::min(5, rounds / static_cast<int>(few.size()));
+  const int repeats = few.empty() ? 0 : rounds / static_cast<int>(few.size());
   for (int r = 0; r < repeats; ++r) {
     for (std::size_t f = 0; f < few.size(); ++f) sums[f] += score_once(machine, few[f], round);
   }
@@ -73,13 +73,14 @@ inline Config best_of_few(SimulatedMachine& machine, std::vector<Config> few, in
   return few.empty() ? Config{} : few[static_cast<std::size_t>(best)];
 }
 
-/// A sampler without a race: single rounds, then the four best five times over.
+/// A sampler without a race: single rounds, then the four best with what is left: 20 rounds, or a
+/// fifth of many.
 inline Config sample(SimulatedMachine& machine, const Problem& problem,
                      const Contender& contender) {
   const std::vector<Config> configs = configs_of(problem.space);
   const RoundOptions round{.seconds = std::clamp(contender.budget_s / 150, 0.05, 1.0)};
   Tpe tpe(configs, problem.machine.seed);
-  const int finals = std::min(20, contender.max_rounds / 2);
+  const int finals = std::max(std::min(20, contender.max_rounds / 2), contender.max_rounds / 5);
   const int tries = std::min(contender.max_rounds - finals, static_cast<int>(configs.size()));
   for (int t = 0; t < tries; ++t) {
     const std::size_t index = contender.name == "tpe" ? tpe.propose() : tpe.any();
@@ -100,7 +101,7 @@ inline void compete(const Problem& problem, const Contender& contender, const No
   try {
     if (is_sampler(contender)) {
       const Config choice = sample(machine, problem, contender);
-      Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice);
+      Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
     } else {
       const TuneOptions options = tune_options(problem, contender, record);
       const Outcome outcome = tune(machine, options);

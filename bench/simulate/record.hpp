@@ -35,6 +35,9 @@ struct Record {
   std::string error;                            ///< why there is no answer
   std::array<std::optional<double>, 3> regret;  ///< by tier: true best over true rate, less one
   std::array<std::optional<Standing>, 3> standing;
+  /// Regret of the fastest that is named, in the widest tier: the answer is the cheapest of those
+  /// that are tied with it.
+  std::optional<double> leader_regret;
   Config choice;  ///< in the widest tier
   Config best;    ///< in truth
   int rounds = 0;
@@ -58,11 +61,11 @@ class Examiner {
     record_.throttled = throttled;
   }
 
-  void judge_choice(Tier tier, const Config& choice) {
-    const double rate = truth_.rate(choice, throttled_);
+  /// An answer, and the fastest that is named beside it: of a sampler they are one.
+  void judge_choice(Tier tier, const Config& choice, const Config& fastest) {
     const Truth::Best best = truth_.best(tier, throttled_);
-    record_.regret[static_cast<std::size_t>(tier)] =
-        rate > 0 ? best.samples_per_s / rate - 1 : infinity;
+    record_.regret[static_cast<std::size_t>(tier)] = regret_of(choice, best);
+    record_.leader_regret = regret_of(fastest, best);
     record_.choice = choice;
     record_.best = best.config;
   }
@@ -80,6 +83,19 @@ class Examiner {
  private:
   static const Config& reference(const Outcome& outcome) {
     return outcome.trials[outcome.reference].config;
+  }
+  /// Of those that are tied with a choice, by what was measured.
+  static const Config& fastest_of(const Outcome& outcome, const TierChoice& choice) {
+    const auto rate = [&](std::size_t t) { return outcome.trials[t].samples_per_s().estimate; };
+    std::size_t fastest = choice.trial;
+    for (const std::size_t trial : choice.tie_set) {
+      if (rate(trial) > rate(fastest)) fastest = trial;
+    }
+    return outcome.trials[fastest].config;
+  }
+  double regret_of(const Config& config, const Truth::Best& best) {
+    const double rate = truth_.rate(config, throttled_);
+    return rate > 0 ? best.samples_per_s / rate - 1 : infinity;
   }
   static bool contains(const Interval& interval, double value) noexcept {
     return interval.low <= value && value <= interval.high;
@@ -101,7 +117,7 @@ class Examiner {
 
   void judge(const Outcome& outcome, const TierChoice& choice) {
     const Config& config = outcome.trials[choice.trial].config;
-    judge_choice(choice.tier, config);
+    judge_choice(choice.tier, config, fastest_of(outcome, choice));
     record_.standing[static_cast<std::size_t>(choice.tier)] = choice.standing;
     if (choice.trial == outcome.reference || !(choice.speedup.low > 1)) return;
     record_.gains.add(is_faster(config, reference(outcome)));

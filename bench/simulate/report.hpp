@@ -52,11 +52,12 @@ inline double median_of(const Records& records, int Record::*what) {
 }
 
 inline double late_regret(const Records& records) {
-  return quantile(values_of(records, final_regret), 0.95);
+  return quantile(values_of(records, leader_regret), 0.95);
 }
 
-/// One rival in one bin: its ladder, and the rounds at which it is as good as the first contender.
-/// What is measured behind the answer, to report and verify it, counts for nobody.
+/// One rival in one bin: its ladder, and the rounds at which it is as good as the first contender,
+/// where both name the fastest they know of. What is measured behind the answer, to report and
+/// verify it, counts for nobody.
 inline Json duel(const Options& options, const std::vector<std::vector<Record>>& all,
                  std::size_t first, const Bin& bin) {
   const Records ours = in_bin(of_contender(all, 0), bin);
@@ -67,7 +68,7 @@ inline Json duel(const Options& options, const std::vector<std::vector<Record>>&
     const Records theirs = in_bin(of_contender(all, first + step), bin);
     ladder.emplace_back(median_of(theirs, &Record::answer_rounds), late_regret(theirs));
     const double regret = ladder.back().second;
-    const double within = detail::share_within(values_of(theirs, final_regret), 0.02);
+    const double within = detail::share_within(values_of(theirs, leader_regret), 0.02);
     json["ladder"].push_back({{"rounds", ladder.back().first},
                               {"regret_p95", std::isfinite(regret) ? Json(regret) : Json(nullptr)},
                               {"share_within_2_percent", within}});

@@ -50,6 +50,11 @@ inline std::optional<double> final_regret(const Record& record) {
   return infinity;
 }
 
+/// Regret of the fastest that was named there; no answer is infinite regret.
+inline std::optional<double> leader_regret(const Record& record) {
+  return record.leader_regret.value_or(infinity);
+}
+
 namespace detail {
 
 inline double rounded(double value) {
