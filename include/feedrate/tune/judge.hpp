@@ -96,7 +96,7 @@ class Judge {
         sweep_.options().allowed.begin(), sweep_.options().allowed.end(), [&](Tier tier) {
           const Trials trials = in_race(tier);
           if (trials.empty()) return true;
-          const std::size_t choice = choice_of(tied(trials), trials);
+          const std::size_t choice = choice_of(tied(trials), trials, &Race::is_shown_faster);
           return expected_loss(choice, trials) < little && open_gain(choice, trials) < much;
         });
   }
@@ -159,42 +159,49 @@ class Judge {
         {}};
   }
 
-  /// Takes the cheapest of the tie set that is shown to be faster than the reference. What is not
-  /// is no reason to change anything: then the reference stays.
+  /// What is shown to be faster than the reference is taken. What is not is no reason to change
+  /// anything; but where it is not resolved either that the reference is as good, what is likely
+  /// counts, and the standing says that it is not shown.
   void settle_against_reference(TierChoice& choice, const Trials& trials) {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return settle_alone(choice, trials);
-    choice.trial = choice_of(choice.tie_set, trials);
-    const auto& tie_set = choice.tie_set;
-    const bool tied = std::find(tie_set.begin(), tie_set.end(), choice.trial) != tie_set.end();
-    if (!tied) choice.tie_set = {choice.trial};
-    const bool keep = choice.trial == reference;
-    choice.open_gain = open_gain(choice.trial, trials);
-    choice.speedup = {1, 1, 1};
-    if (!keep) {
-      const Interval log = race_.log_speedup(choice.trial, reference);
-      choice.speedup = {std::exp(log.estimate), std::exp(log.low), std::exp(log.high)};
-      remember(race_.compare(choice.trial, reference));
-    }
-    choice.standing = standing(choice, keep);
+    const Trials tie_set = choice.tie_set;
+    take(choice, choice_of(tie_set, trials, &Race::is_shown_faster), trials);
+    if (choice.standing != Standing::unresolved || choice.trial != reference) return;
+    choice.tie_set = tie_set;
+    take(choice, choice_of(tie_set, trials, &Race::is_likely_faster), trials);
+    choice.standing = Standing::unresolved;
   }
 
-  /// The cheapest of a tie set that is shown to be faster than the reference, else the best of all
-  /// that are, else the reference: a leader that wins by luck hides nobody. Where the race ended
-  /// before the first look nothing can be shown: then what is likely counts, and the standing says
-  /// that it is not resolved.
-  std::size_t choice_of(const Trials& tie_set, const Trials& trials) const {
+  /// Makes a trial the choice: what it gains, what may be left to gain, and how sure that is.
+  void take(TierChoice& choice, std::size_t trial, const Trials& trials) {
+    const std::size_t reference = sweep_.outcome().reference;
+    auto& tie_set = choice.tie_set;
+    if (std::find(tie_set.begin(), tie_set.end(), trial) == tie_set.end()) tie_set = {trial};
+    choice.trial = trial;
+    choice.open_gain = open_gain(trial, trials);
+    choice.speedup = {1, 1, 1};
+    if (trial != reference) {
+      const Interval log = race_.log_speedup(trial, reference);
+      choice.speedup = {std::exp(log.estimate), std::exp(log.low), std::exp(log.high)};
+      remember(race_.compare(trial, reference));
+    }
+    choice.standing = standing(choice, trial == reference);
+  }
+
+  /// The cheapest of a tie set that is faster than the reference, else the best of all that are,
+  /// else the reference: a leader that wins by luck hides nobody.
+  std::size_t choice_of(const Trials& tie_set, const Trials& trials,
+                        bool (Race::*is_faster)(std::size_t, std::size_t) const) const {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return tie_set.front();
     if (std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end()) return reference;
-    const auto is_faster = [&](std::size_t trial) {
-      if (trial == reference) return false;
-      return race_.passes() < looks.front() ? race_.is_likely_faster(trial, reference)
-                                            : race_.is_shown_faster(trial, reference);
+    const auto beats = [&](std::size_t trial) {
+      return trial != reference && (race_.*is_faster)(trial, reference);
     };
-    const auto tied = std::find_if(tie_set.begin(), tie_set.end(), is_faster);
+    const auto tied = std::find_if(tie_set.begin(), tie_set.end(), beats);
     if (tied != tie_set.end()) return *tied;
-    const auto any = std::find_if(trials.begin(), trials.end(), is_faster);
+    const auto any = std::find_if(trials.begin(), trials.end(), beats);
     return any == trials.end() ? reference : *any;
   }
 
