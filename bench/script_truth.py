@@ -337,6 +337,9 @@ def main():
     parser.add_argument("--output", help="where the JSON goes; the default is nowhere")
     options = parser.parse_args()
     options.autotune = os.path.abspath(options.autotune)
+    if "images" in options.only and not os.path.isdir(PICTURES):
+        parser.error("there are no pictures in %s; `%s --workload images` makes them"
+                     % (PICTURES, options.autotune))
     if options.reports:
         options.reports = os.path.abspath(options.reports)
         os.makedirs(options.reports, exist_ok=True)
