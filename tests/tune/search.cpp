@@ -6,6 +6,7 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <stdexcept>
+#include <utility>
 
 #include "feedrate/tune/tuner.hpp"
 #include "formula_machine.hpp"
@@ -187,6 +188,24 @@ TEST_CASE("Data that wait are given more workers than were asked for", "[search]
   const Outcome outcome = tune(machine, options);
   CHECK(outcome.recommended().config.workers >= 32);
   CHECK(outcome.recommended().config.workers <= 64);
+}
+
+TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {
+  // Bug: as many workers as there are cores for data that wait, since others took them for the 30
+  // ms in which the largest number was probed.
+  FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
+                         [](const Config&) { return 900.0; });
+  bool was_slow = false;
+  machine.noise = [&] {
+    const Request& request = machine.asked.back();
+    const bool is_largest = request.part == Part::loader && request.config.workers == 8;
+    return is_largest && !std::exchange(was_slow, true) ? 0.3 : 1.0;
+  };
+  TuneOptions options = wide();
+  options.space.workers_may_grow = true;
+  const Outcome outcome = tune(machine, options);
+  CHECK(was_slow);
+  CHECK(outcome.recommended().config.workers >= 32);
 }
 
 TEST_CASE("A reference that fails is no reason to recommend it, nor to give up", "[search]") {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -108,16 +109,19 @@ class LoaderCalibration {
 
   bool probe_loader(LoadDemand& loader, int workers) {
     if (out_of_time()) return false;
-    const Config config = roomiest(workers);
-    const auto round = sweep_.probe({Part::loader, config, sweep_.probe_options()}, "calibrate");
+    const auto round = probe_round(workers);
     if (!round) failure_ = sweep_.failure();
     if (!round) return false;
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
     if (loader.serial_s > 0) return true;
     loader.serial_s = 1 / (round->samples_per_s() / std::max(workers, 1));
     loader.cpu_s = round->cpu_s / static_cast<double>(round->samples);
-    loader.variability = round->variability * config.batch;
+    loader.variability = round->variability * roomiest(workers).batch;
     return true;
+  }
+
+  std::optional<Round> probe_round(int workers) {
+    return sweep_.probe({Part::loader, roomiest(workers), sweep_.probe_options()}, "calibrate");
   }
 
   /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
@@ -140,20 +144,26 @@ class LoaderCalibration {
   /// far ahead of every step.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
-    constexpr double gain = 1.05, ahead = 3;
-    for (int n = 2 * most; n <= limit && !loader.samples_per_s.empty(); n *= 2) {
-      const double before = loader.samples_per_s.rbegin()->second;
-      if (before > ahead * fastest_step() || before < expected_gain(loader)) return;
+    constexpr double ahead = 3;
+    Measured& rates = loader.samples_per_s;
+    for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
+      if (rates.rbegin()->second > ahead * fastest_step() || !gains_by_most(rates)) return;
       if (!probe_loader(loader, n)) return;
       add_workers(n);
-      if (loader.samples_per_s.rbegin()->second < gain * before) return;
     }
   }
 
-  /// What the largest number of workers must have reached for more to be worth a try.
-  static double expected_gain(const LoadDemand& loader) {
-    if (loader.samples_per_s.size() < 2) return 0;
-    return 1.05 * std::prev(loader.samples_per_s.end(), 2)->second;
+  /// Whether the largest number of workers loads 5 % more than the next smaller, or is the only
+  /// one. Where it doesn't it is probed once more: others easily slow one short probe.
+  bool gains_by_most(Measured& rates) {
+    if (rates.size() < 2) return true;
+    auto& [workers, rate] = *rates.rbegin();
+    const double least = 1.05 * std::prev(rates.end(), 2)->second;
+    if (rate < least && !out_of_time()) {
+      const auto again = probe_round(workers);
+      if (again) rate = std::max(rate, again->samples_per_s());
+    }
+    return rate >= least;
   }
 
   double fastest_step() {
