@@ -11,8 +11,8 @@ answer. Per script:
 - the rank correlation (Spearman) between the rates that autotune measured or predicted within one
   launch and the truth, and, since launches scatter, that of each pass of launches with the others,
   in the mean: where that is low, the order of what is nearly as fast is chance;
-- how many pairs of configs the launches tell apart (95 %), and how many of these autotune has in
-  the same order;
+- how many pairs of configs the launches tell apart (95 %), how many of these autotune has in the
+  same order, and the rank correlation that follows from these alone (Goodman and Kruskal's gamma);
 - how far its recommendation lies behind the best, which is chosen in each pass by the others, so
   that nothing is best by luck;
 - the wall time of both.
@@ -198,6 +198,12 @@ def student_quantile(freedom):
             + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3))
 
 
+def gamma(in_order, pairs):
+    """The rank correlation of those pairs that are not tied; None where all are. Source: L. A.
+    Goodman, W. H. Kruskal, "Measures of association for cross classifications", 1954, section 6."""
+    return 2 * in_order / pairs - 1 if pairs else None
+
+
 def launched_rate(options, name, config, index, folder):
     launch = Launch(options, name, config, index, folder)
     try:
@@ -293,6 +299,7 @@ def judge(options, name, folder):
     believed = {key_of(config): believed_of(report, config) for config in configs}
     known = [key for key in believed if believed[key]]
     apart = [(a, b) for a, b in truth.told_apart() if a in known and b in known]
+    in_order = sum(believed[slower] < believed[faster] for slower, faster in apart)
     best = truth.best()
     regret, error = truth.regret(key_of(report["recommendation"]["config"]))
     return {
@@ -303,7 +310,8 @@ def judge(options, name, folder):
                                              [truth.mean(key) for key in known]),
         "rank_correlation_of_launches": truth.agreement(),
         "pairs_told_apart": len(apart),
-        "pairs_in_order": sum(believed[slower] < believed[faster] for slower, faster in apart),
+        "pairs_in_order": in_order,
+        "rank_correlation_of_told_apart": gamma(in_order, len(apart)),
         "regret": regret,
         "regret_standard_error": error,
         "best": {"workers": best[0], "prefetch": best[1]},

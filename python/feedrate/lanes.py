@@ -214,12 +214,17 @@ class Lane:
         self._levels[self._prefetch] = self.ready()
 
     def resume(self, beat, empty=False):
-        """Throws away what was loaded while it was parked; all that is ready, where `empty`."""
+        """Throws away what was loaded while it was parked; all that is ready, where `empty`. What
+        lay ready and is gone, because it loaded less ahead meanwhile, is waited for."""
         most = self.capacity
         level = 0 if empty else self._levels.get(self._prefetch, 0)
         while most > 0 and self.ready() > level:
             self.take()
             most -= 1
+            beat()
+        end_s = time.perf_counter() + MOST_WAIT_S
+        while self.ready() < level and not self.is_full() and time.perf_counter() < end_s:
+            time.sleep(NAP_S)
             beat()
 
     def close(self):

@@ -349,6 +349,32 @@ class LoadingAhead(unittest.TestCase):
         lane.resume(no_beat)
         self.assertEqual((lane.ready(), lane.warm_up), (2, 0))
 
+    def parked_with(self, batches):
+        """A lane that has loaded less ahead since it was parked with so many ready."""
+        lane, iterator = self.lane()
+        iterator.load(batches)
+        lane.park()
+        lane.load_ahead(1, no_beat)
+        lane.load_ahead(3, no_beat)
+        return lane, iterator
+
+    def test_what_is_gone_since_it_was_parked_is_waited_for(self):
+        # Would catch a round in which the ring has yet to fill.
+        lane, iterator = self.parked_with(5)
+        beats = []
+        with mock.patch.object(lanes.time, "sleep", lambda _: iterator.load(1)):
+            lane.resume(lambda: beats.append(1))
+        self.assertEqual((lane.ready(), len(beats)), (5, 4))
+
+    def test_waiting_ends_with_workers_that_have_nothing_to_do(self):
+        # Would catch a lane that waits in vain, as at the end of an epoch.
+        lane, iterator = self.parked_with(6)
+        for number in range(3):
+            iterator._task_info.popitem()
+        with mock.patch.object(lanes.time, "sleep", lambda _: iterator.load(1)):
+            lane.resume(no_beat)
+        self.assertEqual(lane.ready(), 3)
+
 
 class Keeping(unittest.TestCase):
     def setUp(self):

@@ -77,6 +77,38 @@ TEST_CASE("Few configs are all measured", "[search]") {
   CHECK(unmeasured({16, 32, 64, 128}) > 0);
 }
 
+TEST_CASE("One slow round rules none of few configs out", "[search]") {
+  // Bug: the best of a dozen is dropped since something else ran during its only round.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2}, .batch = {64}};
+  bool hit = false;
+  machine.noise = [&] {
+    const Request& request = machine.asked.back();
+    const bool first = !hit && request.part == Part::coupled && request.config.workers == 4;
+    hit = hit || first;
+    return first ? 0.5 : 1.0;
+  };
+  CHECK(tune(machine, options).recommended().config.workers == 4);
+  CHECK(hit);
+}
+
+TEST_CASE("Few configs take turns only while there is time for the race", "[search]") {
+  // Bug: slow configs are measured again and again, until nothing can be proven any more.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2}, .batch = {64}};
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.passes >= 6);
+  for (const Trial& trial : outcome.trials) CHECK(trial.rounds.size() >= 3);
+  options.max_rounds = 16;
+  FormulaMachine slow = four_cores();
+  const Outcome brief = tune(slow, options);
+  CHECK(brief.passes > 0);
+  CHECK(std::any_of(brief.trials.begin(), brief.trials.end(),
+                    [](const Trial& trial) { return trial.rounds.size() < 3; }));
+}
+
 TEST_CASE("Of equally fast configs the cheapest is recommended", "[search]") {
   // Bug: eight workers and eight batches ahead where four and one do as well.
   FormulaMachine machine = four_cores();

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <vector>
 
+#include "feedrate/core/random.hpp"
+#include "feedrate/tune/candidates.hpp"
 #include "feedrate/tune/finalists.hpp"
 #include "feedrate/tune/surrogate.hpp"
 #include "feedrate/tune/sweep.hpp"
@@ -17,15 +20,11 @@ namespace feedrate {
 /// The model-based search: single rounds, each where the expected improvement is largest.
 class Exploration {
  public:
-  explicit Exploration(Sweep& sweep)
-      : sweep_(sweep),
-        surrogate_(candidates(), 15 * sweep.round_options().seconds),
-        open_(surrogate_.size(), true),
-        tried_(surrogate_.size(), false),
-        thrift_(thrift_of(surrogate_)) {}
+  explicit Exploration(Sweep& sweep) : Exploration(sweep, candidates_of(sweep)) {}
 
-  /// Runs the reference, then all of few configs; of many what is predicted to be best, until no
-  /// config of any tier promises more than `worth`. Ends where `share` of the budget is used.
+  /// Runs the reference, then all of few configs, in turn; of many what is predicted to be best,
+  /// until no config of any tier promises more than `worth`. Ends where `share` of the budget is
+  /// used.
   void run(double share) {
     try_reference();
     if (surrogate_.size() == 0) return;
@@ -39,50 +38,22 @@ class Exploration {
   }
 
  private:
+  Exploration(Sweep& sweep, const Candidates& candidates)
+      : sweep_(sweep),
+        trials_(candidates.trials),
+        surrogate_(candidates.list, 15 * sweep.round_options().seconds),
+        open_(surrogate_.size(), true),
+        tried_(surrogate_.size(), false),
+        thrift_(thrift_of(surrogate_)) {}
+
   /// Expected improvement, in logarithms, for which a round is run.
   static constexpr double worth = 0.0004;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double doubt = 0.03;
-  /// So few configs leave nothing to predictions: to measure them takes seconds.
+  /// So few configs leave nothing to predictions: to measure them takes seconds. Each is measured
+  /// so often that one slow round does not rule it out.
   static constexpr std::size_t few = 16;
-
-  std::vector<Candidate> candidates() {
-    std::vector<Candidate> list;
-    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
-      if (!sweep_.is_open(t)) continue;
-      const Config& config = sweep_.trial(t).config;
-      const auto prediction = predict(sweep_.outcome().demands, config);
-      if (!prediction || takes_too_long(t, *prediction)) continue;
-      list.push_back(Candidate::of(config, *prediction, log_score(config, *prediction),
-                                   sweep_.options().cores));
-      trials_.push_back(t);
-    }
-    return list;
-  }
-
-  /// A round takes a first batch and the least of a round. What takes too long is predicted alone.
-  bool takes_too_long(std::size_t trial, const Prediction& prediction) {
-    const Config& config = sweep_.trial(trial).config;
-    const double round_s =
-        config.batch * (1 + sweep_.round_options().min_batches) / prediction.samples_per_s;
-    if (trial == sweep_.outcome().reference || round_s <= sweep_.longest_round_s()) return false;
-    sweep_.trial(trial).predicted_samples_per_s = prediction.samples_per_s;
-    sweep_.trial(trial).status = TrialStatus::predicted;
-    sweep_.trial(trial).reason = "a round of it would take too long";
-    return true;
-  }
-
-  double log_score(const Config& config, const Prediction& prediction) const {
-    const double rate = std::log(prediction.samples_per_s);
-    switch (sweep_.options().objective) {
-      case Objective::busy:
-        return rate - std::log(prediction.device_samples_per_s);
-      case Objective::mfu:
-        return rate - sweep_.log_peak(config);
-      default:
-        return rate;
-    }
-  }
+  static constexpr int turns = 3;
 
   /// It is run even where nothing could be predicted of it: all gains are measured against it.
   void try_reference() {
@@ -100,6 +71,7 @@ class Exploration {
       open_[i] = false;
       return;
     }
+    repeated_ = repeated_ || tried_[i];
     tried_[i] = true;
     surrogate_.observe(i, score->objective, sweep_.elapsed_s());
     surrogate_.learn();
@@ -109,10 +81,21 @@ class Exploration {
   bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
 
   /// Measures each config once, what is expected to be fastest first: it is sure to be reached.
+  /// Then all again, in random order, so that what changes meanwhile is nobody's luck.
   void try_all(double share) {
     while (const auto next = best_untried()) {
       if (is_over(share)) return;
       try_one(*next);
+    }
+    Random random(sweep_.options().seed, 0, 1);
+    std::vector<std::size_t> order(surrogate_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (int turn = 1; turn < turns; ++turn) {
+      shuffle(order, random);
+      for (const std::size_t i : order) {
+        if (sweep_.stopped() || sweep_.is_past(share)) return;
+        if (open_[i]) try_one(i);
+      }
     }
   }
 
@@ -157,7 +140,8 @@ class Exploration {
   double expected_rate(std::size_t i) const {
     const auto prediction = predict(sweep_.outcome().demands, surrogate_.config(i));
     if (!learnt_) return prediction->samples_per_s;
-    const double correction = surrogate_.mean(i) - log_score(surrogate_.config(i), *prediction);
+    const double correction =
+        surrogate_.mean(i) - log_score_of(sweep_, surrogate_.config(i), *prediction);
     return prediction->samples_per_s * std::exp(correction);
   }
 
@@ -226,7 +210,7 @@ class Exploration {
   /// Leaves what was learnt with the sweep: beliefs of the measured, predictions of the others.
   void tell() {
     if (!learnt_) return;
-    if (surrogate_.size() > few) sweep_.noise = surrogate_.noise();  // none shows in single rounds
+    if (surrogate_.size() > few || repeated_) sweep_.noise = surrogate_.noise();
     for (std::size_t i = 0; i < surrogate_.size(); ++i) {
       Trial& trial = sweep_.trial(trials_[i]);
       if (tried_[i]) {
@@ -244,7 +228,7 @@ class Exploration {
   Surrogate surrogate_;
   std::vector<bool> open_, tried_;
   std::vector<double> thrift_;
-  bool learnt_ = false, is_over_ = false;
+  bool learnt_ = false, repeated_ = false, is_over_ = false;
 };
 
 }  // namespace feedrate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The candidates: the trials of a sweep that may be measured, with what is predicted of them.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "feedrate/tune/likeness.hpp"
+#include "feedrate/tune/sweep.hpp"
+
+namespace feedrate {
+
+/// Trials that may be measured: `list[i]` is `trials[i]` of the sweep.
+struct Candidates {
+  std::vector<std::size_t> trials;
+  std::vector<Candidate> list;
+};
+
+/// The logarithm of what the objective makes of a prediction.
+inline double log_score_of(const Sweep& sweep, const Config& config, const Prediction& prediction) {
+  const double rate = std::log(prediction.samples_per_s);
+  switch (sweep.options().objective) {
+    case Objective::busy:
+      return rate - std::log(prediction.device_samples_per_s);
+    case Objective::mfu:
+      return rate - sweep.log_peak(config);
+    default:
+      return rate;
+  }
+}
+
+namespace detail {
+
+/// A round takes a first batch and the least of a round. What takes too long is predicted alone.
+inline bool takes_too_long(Sweep& sweep, std::size_t trial, const Prediction& prediction) {
+  const Config& config = sweep.trial(trial).config;
+  const double round_s =
+      config.batch * (1 + sweep.round_options().min_batches) / prediction.samples_per_s;
+  if (trial == sweep.outcome().reference || round_s <= sweep.longest_round_s()) return false;
+  sweep.trial(trial).predicted_samples_per_s = prediction.samples_per_s;
+  sweep.trial(trial).status = TrialStatus::predicted;
+  sweep.trial(trial).reason = "a round of it would take too long";
+  return true;
+}
+
+}  // namespace detail
+
+/// Those of a sweep, by what it knows so far. What is left out says why.
+inline Candidates candidates_of(Sweep& sweep) {
+  Candidates candidates;
+  for (std::size_t t = 0; t < sweep.outcome().trials.size(); ++t) {
+    if (!sweep.is_open(t)) continue;
+    const Config& config = sweep.trial(t).config;
+    const auto prediction = predict(sweep.outcome().demands, config);
+    if (!prediction || detail::takes_too_long(sweep, t, *prediction)) continue;
+    candidates.list.push_back(Candidate::of(
+        config, *prediction, log_score_of(sweep, config, *prediction), sweep.options().cores));
+    candidates.trials.push_back(t);
+  }
+  return candidates;
+}
+
+}  // namespace feedrate
