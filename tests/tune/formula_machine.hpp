@@ -35,7 +35,7 @@ class FormulaMachine final : public Measurer {
     round.cpu_s = static_cast<double>(round.samples) * cpu_s;
     round.block = block;
     if (!blind || !blind(request)) round.energy_j = watts * round.duration_s;
-    now_s_ += round.duration_s;
+    now_s_ += round.duration_s + start_s * request.config.workers;
     return round;
   }
 
@@ -61,6 +61,7 @@ class FormulaMachine final : public Measurer {
   std::function<bool(const Request&)> blind;   ///< whether the meter misses a round
   double watts = 0;                            ///< of the device
   double cpu_s = 0;                            ///< core-seconds per sample
+  double start_s = 0;                          ///< for each worker, in each round
   int block = 0;
   std::optional<GpuState> gpu;           ///< what its driver says
   Part part_before_gpu = Part::coupled;  ///< that ran when it was asked

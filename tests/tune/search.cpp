@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -238,6 +239,42 @@ TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {
   const Outcome outcome = tune(machine, options);
   CHECK(was_slow);
   CHECK(outcome.recommended().config.workers >= 32);
+}
+
+TEST_CASE("Data that keep the cores busy are given no more workers", "[search]") {
+  // Bug: 64 workers on two cores, one doubling after the other, since a noisy probe gained 5 %.
+  const auto most_workers = [](double cores_used) {
+    FormulaMachine machine(
+        [](const Config& config) { return 100 * std::pow(std::max(config.workers, 1), 0.2); },
+        [](const Config&) { return 900.0; });
+    TuneOptions options = wide();
+    options.space.workers_may_grow = true;
+    machine.cpu_s = cores_used / (100 * std::pow(8, 0.2));
+    int most = 0;
+    for (const Trial& trial : tune(machine, options).trials)
+      most = std::max(most, trial.config.workers);
+    return most;
+  };
+  CHECK(most_workers(0.95 * 4) == 8);
+  CHECK(most_workers(0.5 * 4) > 8);
+}
+
+TEST_CASE("More workers are not started where that would use up the time", "[search]") {
+  // Bug: seconds go by until 64 processes run, and nothing is left to measure anything with.
+  const auto most_workers = [](double start_s) {
+    FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
+                           [](const Config&) { return 900.0; });
+    machine.start_s = start_s;
+    TuneOptions options = wide();
+    options.space.workers_may_grow = true;
+    options.budget_s = 30;
+    int most = 0;
+    for (const Trial& trial : tune(machine, options).trials)
+      most = std::max(most, trial.config.workers);
+    return most;
+  };
+  CHECK(most_workers(0) == 256);
+  CHECK(most_workers(0.1) == 16);
 }
 
 TEST_CASE("A reference that fails is no reason to recommend it, nor to give up", "[search]") {

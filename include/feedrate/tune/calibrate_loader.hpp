@@ -121,7 +121,10 @@ class LoaderCalibration {
   }
 
   std::optional<Round> probe_round(int workers) {
-    return sweep_.probe({Part::loader, roomiest(workers), sweep_.probe_options()}, "calibrate");
+    auto round =
+        sweep_.probe({Part::loader, roomiest(workers), sweep_.probe_options()}, "calibrate");
+    if (round) cores_used_ = round->cpu_s / round->duration_s;
+    return round;
   }
 
   /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
@@ -140,15 +143,21 @@ class LoaderCalibration {
     return canonical(config);
   }
 
-  /// Data that wait want more workers than cores: goes on while the loader gains by it, and is not
-  /// far ahead of every step.
+  /// Data that wait want more workers than cores: goes on while the loader gains by it, leaves
+  /// cores idle, and is not far ahead of every step. To start twice as many takes twice as long:
+  /// what would use up the time is not begun.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
-    constexpr double ahead = 3;
+    constexpr double ahead = 3, idle = 0.1;
     Measured& rates = loader.samples_per_s;
+    double took_s = 0;
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
-      if (rates.rbegin()->second > ahead * fastest_step() || !gains_by_most(rates)) return;
+      if (rates.rbegin()->second > ahead * fastest_step()) return;
+      if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) return;
+      const double began_s = sweep_.elapsed_s();
+      if (began_s + 2 * took_s > share_ * sweep_.options().budget_s) return;
       if (!probe_loader(loader, n)) return;
+      took_s = sweep_.elapsed_s() - began_s;
       add_workers(n);
     }
   }
@@ -187,7 +196,8 @@ class LoaderCalibration {
 
   Sweep& sweep_;
   double share_;
-  std::string failure_;  ///< of the last probe that failed; empty: none did
+  std::string failure_;    ///< of the last probe that failed; empty: none did
+  double cores_used_ = 0;  ///< in the last probe of the loader
 };
 
 }  // namespace feedrate
