@@ -101,13 +101,15 @@ TEST_CASE("Few configs take turns only while there is time for the race", "[sear
   options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2}, .batch = {64}};
   const Outcome outcome = tune(machine, options);
   CHECK(outcome.passes >= 6);
-  for (const Trial& trial : outcome.trials) CHECK(trial.rounds.size() >= 3);
+  for (const Trial& trial : outcome.trials) {
+    const bool may_lead = trial.config.workers >= 2;
+    CHECK((trial.rounds.size() >= 3) ==
+          (may_lead || trial.config == outcome.trials.front().config));
+  }
   options.max_rounds = 16;
   FormulaMachine slow = four_cores();
   const Outcome brief = tune(slow, options);
   CHECK(brief.passes > 0);
-  CHECK(std::any_of(brief.trials.begin(), brief.trials.end(),
-                    [](const Trial& trial) { return trial.rounds.size() < 3; }));
 }
 
 TEST_CASE("Of equally fast configs the cheapest is recommended", "[search]") {

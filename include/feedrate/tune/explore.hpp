@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -54,6 +55,8 @@ class Exploration {
   /// so often that one slow round does not rule it out.
   static constexpr std::size_t few = 16;
   static constexpr int turns = 3;
+  static constexpr double again =
+      2.0 / 3;  ///< of the time of exploring, for all but the first turn
 
   /// It is run even where nothing could be predicted of it: all gains are measured against it.
   void try_reference() {
@@ -81,7 +84,8 @@ class Exploration {
   bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
 
   /// Measures each config once, what is expected to be fastest first: it is sure to be reached.
-  /// Then all again, in random order, so that what changes meanwhile is nobody's luck.
+  /// Then those again that may be the best, in random order, while there is time for more than the
+  /// race.
   void try_all(double share) {
     while (const auto next = best_untried()) {
       if (is_over(share)) return;
@@ -93,10 +97,16 @@ class Exploration {
     for (int turn = 1; turn < turns; ++turn) {
       shuffle(order, random);
       for (const std::size_t i : order) {
-        if (sweep_.stopped() || sweep_.is_past(share)) return;
-        if (open_[i]) try_one(i);
+        if (sweep_.stopped() || sweep_.is_past(share * again)) return;
+        if (open_[i] && may_lead(i)) try_one(i);
       }
     }
+  }
+
+  /// Single rounds may be slow by half, and no more.
+  bool may_lead(std::size_t i) const {
+    const auto leader = leader_of(sweep_.options().allowed.back());
+    return !leader || value(i) > value(*leader) - std::numbers::ln2;
   }
 
   void improve(double share) {
