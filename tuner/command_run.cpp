@@ -39,7 +39,7 @@ bool asks_for_staying(const std::vector<Setting>& settings) {
 
 /// Two pairs of launches, where the script starts quickly.
 void confirm_recommendation(const CommandRun& run, Report& report) try {
-  constexpr double quick_s = 3;
+  constexpr double quick_s = 2;
   const Script& script = *report.workload.script;
   run.note("Confirming: the script as it is and as recommended, in fresh processes.");
   const ConfirmOptions wanted{

@@ -148,7 +148,7 @@ class LoaderCalibration {
   /// what would use up the time is not begun.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
-    constexpr double ahead = 3, idle = 0.1;
+    constexpr double ahead = 3, idle = 0.2;
     Measured& rates = loader.samples_per_s;
     double took_s = 0;
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
@@ -162,12 +162,12 @@ class LoaderCalibration {
     }
   }
 
-  /// Whether the largest number of workers loads 5 % more than the next smaller, or is the only
+  /// Whether the largest number of workers loads 10 % more than the next smaller, or is the only
   /// one. Where it doesn't it is probed once more: others easily slow one short probe.
   bool gains_by_most(Measured& rates) {
     if (rates.size() < 2) return true;
     auto& [workers, rate] = *rates.rbegin();
-    const double least = 1.05 * std::prev(rates.end(), 2)->second;
+    const double least = 1.1 * std::prev(rates.end(), 2)->second;
     if (rate < least && !out_of_time()) {
       const auto again = probe_round(workers);
       if (again) rate = std::max(rate, again->samples_per_s());

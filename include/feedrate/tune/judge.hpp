@@ -154,9 +154,11 @@ class Judge {
     const Trials trials = detail::scored(sweep_, tier);
     if (trials.empty()) return std::nullopt;
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    return TierChoice{
-        tier, Standing::unresolved, trials.front(), {1, 0, infinity}, {trials.front()}, infinity,
-        {}};
+    const auto rate = [&](std::size_t t) { return sweep_.trial(t).samples_per_s().estimate; };
+    const std::size_t best = trials.front(), reference = sweep_.outcome().reference;
+    const double speedup = sweep_.score(reference) ? rate(best) / rate(reference) : 1;
+    return TierChoice{tier, Standing::unresolved, best, {speedup, 0, infinity}, {best}, infinity,
+                      {}};
   }
 
   /// What is shown to be faster than the reference is taken. What is not is no reason to change
