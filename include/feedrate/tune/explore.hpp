@@ -52,11 +52,10 @@ class Exploration {
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double doubt = 0.03;
   /// So few configs leave nothing to predictions: to measure them takes seconds. Each is measured
-  /// so often that one slow round does not rule it out.
+  /// so often that one slow round does not rule it out; again only in this part of the time.
   static constexpr std::size_t few = 16;
   static constexpr int turns = 3;
-  static constexpr double again =
-      2.0 / 3;  ///< of the time of exploring, for all but the first turn
+  static constexpr double again = 2.0 / 3;
 
   /// It is run even where nothing could be predicted of it: all gains are measured against it.
   void try_reference() {
@@ -103,10 +102,14 @@ class Exploration {
     }
   }
 
-  /// Single rounds may be slow by half, and no more.
+  /// Whether a candidate may be the best of a tier: single rounds are slow by half at most.
   bool may_lead(std::size_t i) const {
-    const auto leader = leader_of(sweep_.options().allowed.back());
-    return !leader || value(i) > value(*leader) - std::numbers::ln2;
+    const auto& tiers = sweep_.options().allowed;
+    return std::any_of(tiers.begin(), tiers.end(), [&](Tier tier) {
+      const auto leader = leader_of(tier);
+      if (!leader || !sweep_.within(trials_[i], tier)) return false;
+      return value(i) > value(*leader) - std::numbers::ln2;
+    });
   }
 
   void improve(double share) {
