@@ -220,7 +220,6 @@ TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const
   }
   plan.search = parse_search(options.search, Search::model);
   plan.budget_s = budget_of(options, 30, 1);
-  plan.cores /= script.world;
   plan.reference = script.config;
   plan_script_axes(plan, options, limits, found);
   constrain(plan, parse_constraints(options));
