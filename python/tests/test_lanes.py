@@ -375,6 +375,13 @@ class LoadingAhead(unittest.TestCase):
             lane.resume(no_beat)
         self.assertEqual(lane.ready(), 3)
 
+    def test_waiting_ends_with_workers_that_load_nothing(self):
+        # Would catch a script that waits for ever for a worker that hangs.
+        lane, _ = self.parked_with(5)
+        with mock.patch.object(lanes, "MOST_WAIT_S", 0):
+            lane.resume(no_beat)
+        self.assertEqual(lane.ready(), 1)
+
 
 class Keeping(unittest.TestCase):
     def setUp(self):

@@ -54,7 +54,7 @@ double steady(int batch, int round) {
   return 0.01 * ((round + batch / 8) % 3 - 1);
 }
 
-TEST_CASE("Without a race the speed-up is what single rounds say, and nothing is proven",
+TEST_CASE("One pass is no race: the speed-up is what the rounds say, and nothing is proven",
           "[judge]") {
   // Bug: "1.00x" beside a recommendation that the rounds so far show to be twice as fast.
   Finals finals([](int, int) { return 0; }, 0);

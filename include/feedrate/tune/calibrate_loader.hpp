@@ -109,7 +109,9 @@ class LoaderCalibration {
 
   bool probe_loader(LoadDemand& loader, int workers) {
     if (out_of_time()) return false;
+    const double began_s = sweep_.elapsed_s();
     const auto round = probe_round(workers);
+    took_s_ = sweep_.elapsed_s() - began_s;
     if (!round) failure_ = sweep_.failure();
     if (!round) return false;
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
@@ -150,14 +152,11 @@ class LoaderCalibration {
     constexpr int limit = 256;
     constexpr double ahead = 3, idle = 0.2;
     Measured& rates = loader.samples_per_s;
-    double took_s = 0;
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
       if (rates.rbegin()->second > ahead * fastest_step()) return;
       if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) return;
-      const double began_s = sweep_.elapsed_s();
-      if (began_s + 2 * took_s > share_ * sweep_.options().budget_s) return;
+      if (sweep_.elapsed_s() + 2 * took_s_ > share_ * sweep_.options().budget_s) return;
       if (!probe_loader(loader, n)) return;
-      took_s = sweep_.elapsed_s() - began_s;
       add_workers(n);
     }
   }
@@ -198,6 +197,7 @@ class LoaderCalibration {
   double share_;
   std::string failure_;    ///< of the last probe that failed; empty: none did
   double cores_used_ = 0;  ///< in the last probe of the loader
+  double took_s_ = 0;      ///< to start the workers of the last number, and to probe them
 };
 
 }  // namespace feedrate

@@ -20,7 +20,8 @@ struct Alternative {
 };
 
 /// A choice of a tier that `fits`: its gain comes from paired rounds, which may not have resolved
-/// it. It is what the user is told to set, so no cause should name another config.
+/// it, or, without a race, from those there are. It is what the user is told to set, so no cause
+/// should name another config.
 template <class Fits>
 std::optional<Alternative> chosen(const Evidence& evidence, Fits&& fits) {
   for (const TierChoice& choice : evidence.tiers) {

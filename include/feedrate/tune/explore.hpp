@@ -51,11 +51,12 @@ class Exploration {
   static constexpr double worth = 0.0004;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double doubt = 0.03;
-  /// So few configs leave nothing to predictions: to measure them takes seconds. Each is measured
-  /// so often that one slow round does not rule it out; again only in this part of the time.
+  /// So few configs leave nothing to predictions: to measure them takes seconds.
   static constexpr std::size_t few = 16;
+  /// So often those that may lead are measured, so that one slow round rules none out; and the part
+  /// of the share at which exploring ends that these turns may use up: the rest is the race's.
   static constexpr int turns = 3;
-  static constexpr double again = 2.0 / 3;
+  static constexpr double turns_share = 2.0 / 3;
 
   /// It is run even where nothing could be predicted of it: all gains are measured against it.
   void try_reference() {
@@ -73,7 +74,6 @@ class Exploration {
       open_[i] = false;
       return;
     }
-    repeated_ = repeated_ || tried_[i];
     tried_[i] = true;
     surrogate_.observe(i, score->objective, sweep_.elapsed_s());
     surrogate_.learn();
@@ -83,8 +83,7 @@ class Exploration {
   bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
 
   /// Measures each config once, what is expected to be fastest first: it is sure to be reached.
-  /// Then those again that may be the best, in random order, while there is time for more than the
-  /// race.
+  /// Then those that may lead again, in random order.
   void try_all(double share) {
     while (const auto next = best_untried()) {
       if (is_over(share)) return;
@@ -96,9 +95,10 @@ class Exploration {
     for (int turn = 1; turn < turns; ++turn) {
       shuffle(order, random);
       for (const std::size_t i : order) {
-        if (sweep_.stopped() || sweep_.is_past(share * again)) return;
+        if (sweep_.stopped() || sweep_.is_past(share * turns_share)) return;
         if (open_[i] && may_lead(i)) try_one(i);
       }
+      repeated_ = true;
     }
   }
 

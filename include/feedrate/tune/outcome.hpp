@@ -48,7 +48,8 @@ struct TierChoice {
   Tier tier = Tier::safe;
   Standing standing = Standing::unresolved;
   std::size_t trial = 0;
-  Interval speedup{1, 1, 1};         ///< of the rate, against the reference; paired rounds, 95 %
+  Interval speedup{1, 1, 1};         ///< of the rate, against the reference; paired rounds, 95 %;
+                                     ///< without a race that of all rounds, which proves nothing
   std::vector<std::size_t> tie_set;  ///< trials, cheapest first; the choice is one of them
   double open_gain = 0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
   std::vector<std::string> caveats;  ///< what the change asks for beside itself, a sentence each
