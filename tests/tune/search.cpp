@@ -5,38 +5,15 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <cmath>
 #include <stdexcept>
-#include <utility>
 
 #include "feedrate/tune/tuner.hpp"
-#include "formula_machine.hpp"
+#include "four_cores.hpp"
 
 namespace feedrate::search_tests {
 namespace {
 
 using Catch::Approx;
-
-/// Four cores: the loader scales up to them; large batches are better up to 128.
-FormulaMachine four_cores() {
-  return FormulaMachine(
-      [](const Config& config) { return 250.0 * std::clamp(config.workers, 1, 4); },
-      [](const Config& config) {
-        const double speed = config.precision == Precision::bf16 ? 2 : 1;
-        return config.batch / (0.02 + config.batch * 1.2e-3 / speed);
-      });
-}
-
-TuneOptions wide() {
-  TuneOptions options;
-  options.space = {.workers = {0, 1, 2, 3, 4, 6, 8},
-                   .prefetch = {1, 2, 4, 8},
-                   .precision = {Precision::fp32, Precision::bf16},
-                   .batch = {8, 16, 32, 64, 128, 256}};
-  options.cores = 4;
-  options.budget_s = 600;
-  return options;
-}
 
 TEST_CASE("Every search finds the best of a machine without noise", "[search]") {
   // Bug: a search that stops at what its model likes, or races the wrong finalists.
@@ -62,83 +39,6 @@ TEST_CASE("The model needs fewer rounds than there are configs", "[search]") {
   for (const Trial& trial : outcome.trials) {
     CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.1));
   }
-}
-
-TEST_CASE("Few configs are all measured", "[search]") {
-  // Bug: of a dozen configs some are left to predictions that a loaded machine got wrong.
-  const auto unmeasured = [](std::vector<int> batches) {
-    FormulaMachine machine = four_cores();
-    TuneOptions options = wide();
-    options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2, 4}, .batch = std::move(batches)};
-    const Outcome outcome = tune(machine, options);
-    return std::count_if(outcome.trials.begin(), outcome.trials.end(),
-                         [](const Trial& trial) { return trial.rounds.empty(); });
-  };
-  CHECK(unmeasured({32, 64}) == 0);
-  CHECK(unmeasured({16, 32, 64, 128}) > 0);
-}
-
-TEST_CASE("One slow round rules none of few configs out", "[search]") {
-  // Bug: the best of a dozen is dropped since something else ran during its only round.
-  FormulaMachine machine = four_cores();
-  TuneOptions options = wide();
-  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2}, .batch = {64}};
-  bool hit = false;
-  machine.noise = [&] {
-    const Request& request = machine.asked.back();
-    const bool first = !hit && request.part == Part::coupled && request.config.workers == 4;
-    hit = hit || first;
-    return first ? 0.5 : 1.0;
-  };
-  CHECK(tune(machine, options).recommended().config.workers == 4);
-  CHECK(hit);
-}
-
-TEST_CASE("One slow round rules nothing out in a tier that is slower than others", "[search]") {
-  // Bug: only what may beat the best of all tiers is measured again: of the small batch, whose
-  // configs reach a third of that, two workers are recommended where one does as well.
-  FormulaMachine machine([](const Config& config) { return 2e4 * std::max(config.workers, 1); },
-                         [](const Config& config) { return config.batch == 8 ? 300.0 : 900.0; });
-  TuneOptions options = wide();
-  options.space = {.workers = {0, 1, 2}, .prefetch = {2}, .batch = {8, 128}};
-  options.reference = {.batch = 8};
-  machine.noise = [&, hit = false]() mutable {
-    const Request& request = machine.asked.back();
-    const bool one = request.config.workers == 1 && request.config.batch == 8;
-    const bool first = !hit && request.part == Part::coupled && one;
-    hit = hit || first;
-    return first ? 0.6 : 1.0;
-  };
-  const Outcome outcome = tune(machine, options);
-  const auto rounds_of = [&](int workers) {
-    const Config config{.workers = workers, .prefetch = 2, .batch = 8};
-    const auto found = std::find_if(outcome.trials.begin(), outcome.trials.end(),
-                                    [&](const Trial& trial) { return trial.config == config; });
-    return found->rounds.size();
-  };
-  CHECK(rounds_of(1) >= 3);
-}
-
-TEST_CASE("Few configs take turns only while there is time for the race", "[search]") {
-  // Bug: slow configs are measured again and again, until nothing can be proven any more.
-  FormulaMachine machine = four_cores();
-  TuneOptions options = wide();
-  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {2}, .batch = {64}};
-  const Outcome outcome = tune(machine, options);
-  CHECK(outcome.passes >= 6);
-  for (const Trial& trial : outcome.trials) {
-    const bool may_lead = trial.config.workers >= 2;
-    CHECK((trial.rounds.size() >= 3) ==
-          (may_lead || trial.config == outcome.trials.front().config));
-  }
-  options.max_rounds = 30;
-  int explored = 0;
-  options.observe = [&](const Progress& progress) {
-    explored += progress.phase == "explore" && progress.round != nullptr;
-  };
-  FormulaMachine slow = four_cores();
-  const std::size_t configs = tune(slow, options).trials.size();
-  CHECK(explored == static_cast<int>(configs));
 }
 
 TEST_CASE("Of equally fast configs the cheapest is recommended", "[search]") {
@@ -241,72 +141,6 @@ TEST_CASE("What needs more memory than allowed is not run", "[search]") {
   for (const Trial& trial : outcome.trials) {
     CHECK((trial.status == TrialStatus::infeasible) == (trial.config.batch > 64));
   }
-}
-
-TEST_CASE("Data that wait are given more workers than were asked for", "[search]") {
-  // Bug: a search that stops at the end of its list while the loader still scales.
-  FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
-                         [](const Config&) { return 900.0; });
-  TuneOptions options = wide();
-  options.space.workers_may_grow = true;
-  const Outcome outcome = tune(machine, options);
-  CHECK(outcome.recommended().config.workers >= 32);
-  CHECK(outcome.recommended().config.workers <= 64);
-}
-
-TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {
-  // Bug: as many workers as there are cores for data that wait, since others took them for the 30
-  // ms in which the largest number was probed.
-  FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
-                         [](const Config&) { return 900.0; });
-  bool was_slow = false;
-  machine.noise = [&] {
-    const Request& request = machine.asked.back();
-    const bool is_largest = request.part == Part::loader && request.config.workers == 8;
-    return is_largest && !std::exchange(was_slow, true) ? 0.3 : 1.0;
-  };
-  TuneOptions options = wide();
-  options.space.workers_may_grow = true;
-  const Outcome outcome = tune(machine, options);
-  CHECK(was_slow);
-  CHECK(outcome.recommended().config.workers >= 32);
-}
-
-TEST_CASE("Data that keep the cores busy are given no more workers", "[search]") {
-  // Bug: 64 workers on two cores, one doubling after the other, as long as each gained a little.
-  const auto most_workers = [](double cores_used, double power) {
-    FormulaMachine machine(
-        [=](const Config& config) { return 100 * std::pow(std::max(config.workers, 1), power); },
-        [](const Config&) { return 900.0; });
-    TuneOptions options = wide();
-    options.space.workers_may_grow = true;
-    machine.cpu_s = cores_used / (100 * std::pow(8, power));
-    int most = 0;
-    for (const Trial& trial : tune(machine, options).trials)
-      most = std::max(most, trial.config.workers);
-    return most;
-  };
-  CHECK(most_workers(0.95 * 4, 0.2) == 8);
-  CHECK(most_workers(0.5 * 4, 0.2) > 8);
-  CHECK(most_workers(0.5 * 4, 0.1) == 8);  // 7 % for twice as many
-}
-
-TEST_CASE("More workers are not started where that would use up the time", "[search]") {
-  // Bug: seconds go by until 64 processes run, and nothing is left to measure anything with.
-  const auto most_workers = [](double start_s) {
-    FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
-                           [](const Config&) { return 900.0; });
-    machine.start_s = start_s;
-    TuneOptions options = wide();
-    options.space.workers_may_grow = true;
-    options.budget_s = 40;
-    int most = 0;
-    for (const Trial& trial : tune(machine, options).trials)
-      most = std::max(most, trial.config.workers);
-    return most;
-  };
-  CHECK(most_workers(0) == 256);
-  CHECK(most_workers(0.1) == 16);
 }
 
 TEST_CASE("A reference that fails is no reason to recommend it, nor to give up", "[search]") {
@@ -456,21 +290,6 @@ TEST_CASE("A round without its energy is no score", "[search]") {
   CHECK(machine.coupled(outcome.recommended().config) > 0.98 * best);
   for (const Trial& trial : outcome.trials) {
     for (const Round& round : trial.rounds) CHECK(round.energy_j > 0);
-  }
-}
-
-TEST_CASE("More workers are not tried with what can't be run", "[search]") {
-  // Bug: configs that calibration gave up come back with the workers that are added.
-  FormulaMachine machine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
-                         [](const Config&) { return 900.0; });
-  machine.refuse = [](const Request& request) {
-    if (request.config.batch >= 128) throw std::runtime_error("too large");
-  };
-  TuneOptions options = wide();
-  options.space.workers_may_grow = true;
-  tune(machine, options);
-  for (const Request& request : machine.asked) {
-    CHECK((request.part != Part::coupled || request.config.batch < 128));
   }
 }
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calibrating the loader with more workers than were asked for.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <cmath>
+#include <stdexcept>
+
+#include "feedrate/tune/tuner.hpp"
+#include "four_cores.hpp"
+
+namespace feedrate::more_workers_tests {
+namespace {
+
+/// Samples that wait: each worker loads 20 of them a second, and the step takes 900.
+FormulaMachine waiting() {
+  return FormulaMachine([](const Config& config) { return 20.0 * std::max(config.workers, 1); },
+                        [](const Config&) { return 900.0; });
+}
+
+/// Up to 8 workers are asked for.
+TuneOptions growing() {
+  TuneOptions options = wide();
+  options.space.workers_may_grow = true;
+  return options;
+}
+
+/// The largest number of workers that became a trial.
+int most_workers(FormulaMachine& machine, const TuneOptions& options) {
+  int most = 0;
+  for (const Trial& trial : tune(machine, options).trials)
+    most = std::max(most, trial.config.workers);
+  return most;
+}
+
+TEST_CASE("Data that wait are given more workers than were asked for", "[search]") {
+  // Bug: a search that stops at the end of its list while the loader still scales.
+  FormulaMachine machine = waiting();
+  const int workers = tune(machine, growing()).recommended().config.workers;
+  CHECK(workers >= 32);
+  CHECK(workers <= 64);
+}
+
+TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {
+  // Bug: as many workers as there are cores for data that wait, since others took them for the 30
+  // ms in which the largest number was probed.
+  FormulaMachine machine = waiting();
+  bool was_slow = false;
+  slow_once(machine, was_slow, 0.3, [](const Request& request) {
+    return request.part == Part::loader && request.config.workers == 8;
+  });
+  CHECK(tune(machine, growing()).recommended().config.workers >= 32);
+  CHECK(was_slow);
+}
+
+TEST_CASE("Data that keep the cores busy are given no more workers", "[search]") {
+  // Bug: 64 workers on two cores, one doubling after the other, as long as each gained a little.
+  const auto grown = [](double cores_used, double power) {
+    FormulaMachine machine(
+        [=](const Config& config) { return 100 * std::pow(std::max(config.workers, 1), power); },
+        [](const Config&) { return 900.0; });
+    machine.cpu_s = cores_used / (100 * std::pow(8, power));
+    return most_workers(machine, growing());
+  };
+  CHECK(grown(0.95 * 4, 0.2) == 8);
+  CHECK(grown(0.5 * 4, 0.2) > 8);
+  CHECK(grown(0.5 * 4, 0.1) == 8);  // 7 % for twice as many
+}
+
+TEST_CASE("More workers are not started where that would use up the time", "[search]") {
+  // Bug: seconds go by until 64 processes run, and nothing is left to measure anything with.
+  const auto grown = [](double start_s) {
+    FormulaMachine machine = waiting();
+    machine.start_s = start_s;
+    TuneOptions options = growing();
+    options.budget_s = 40;
+    return most_workers(machine, options);
+  };
+  CHECK(grown(0) == 256);
+  CHECK(grown(0.1) == 16);
+}
+
+TEST_CASE("More workers are not tried with what can't be run", "[search]") {
+  // Bug: configs that calibration gave up come back with the workers that are added.
+  FormulaMachine machine = waiting();
+  machine.refuse = [](const Request& request) {
+    if (request.config.batch >= 128) throw std::runtime_error("too large");
+  };
+  tune(machine, growing());
+  for (const Request& request : machine.asked) {
+    CHECK((request.part != Part::coupled || request.config.batch < 128));
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::more_workers_tests
