@@ -13,7 +13,7 @@
 namespace feedrate {
 namespace {
 
-/// What the hook is told: the loader, and its settings where they are not the script's own.
+/// What the hook is told: the loader, and the settings where they are not the script's own.
 LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& config,
                          bool persistent) {
   spec.environment.emplace_back("FEEDRATE_LOADER", std::to_string(script.loader.index));
@@ -21,6 +21,7 @@ LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& co
   if (config != script.config) {
     Json settings = to_json(config);
     settings["persistent"] = persistent;
+    settings["device"] = script.device;
     spec.environment.emplace_back("FEEDRATE_CONFIG", settings.dump());
   }
   return spec;

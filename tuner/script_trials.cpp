@@ -10,6 +10,7 @@
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/request_json.hpp"
 #include "feedrate/report/script_json.hpp"
+#include "feedrate/report/settings.hpp"
 #include "python_files.hpp"
 #include "rate_ways.hpp"
 #include "watched_child.hpp"
@@ -308,11 +309,10 @@ std::size_t ScriptTrials::memory_bytes(const Config& config) {
   return answers.front().at("bytes").get<std::size_t>();
 }
 
-/// The script's own call with the recommended settings. Workers that stay cost nothing but memory,
+/// The keyword arguments to change in the script's call. Workers that stay cost nothing but memory,
 /// and save their start at every epoch: they are named where that is worth a hundredth of it.
-std::vector<Setting> ScriptTrials::settings(const Outcome& outcome) {
+Json ScriptTrials::loader_changes(const Trial& best) const {
   const Script& script = *prepared_->info.script;
-  const Trial& best = outcome.recommended();
   const Config& config = best.config;
   Json changes = Json::object();
   if (config.workers != script.config.workers) changes["num_workers"] = config.workers;
@@ -329,10 +329,22 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome) {
       *saved_s > 0.01 * epoch_s) {
     changes["persistent_workers"] = true;
   }
-  if (changes.empty()) return {};
-  const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
-  throw_if_failed(answers);
-  return {{"pytorch", answers.front().at("diff").get<std::string>(), "PyTorch's DataLoader"}};
+  return changes;
+}
+
+std::vector<Setting> ScriptTrials::settings(const Outcome& outcome) {
+  const Script& script = *prepared_->info.script;
+  const Trial& best = outcome.recommended();
+  std::vector<Setting> settings;
+  if (const Json changes = loader_changes(best); !changes.empty()) {
+    const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
+    throw_if_failed(answers);
+    settings.push_back(
+        {"pytorch", answers.front().at("diff").get<std::string>(), "PyTorch's DataLoader"});
+  }
+  const auto step = detail::torch_step_change(script.config, best.config, script.device);
+  if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});
+  return settings;
 }
 
 }  // namespace feedrate

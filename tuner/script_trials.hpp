@@ -60,6 +60,7 @@ class ScriptTrials final : public Trials {
   Round run_exactly(const Request& request, int batches);
   void add_waiting(const std::vector<Json>& answers);
   int batches_for(const Request& request);
+  Json loader_changes(const Trial& best) const;
 
   ScriptPlan plan_;
   std::unique_ptr<Rendezvous> rendezvous_;

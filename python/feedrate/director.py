@@ -8,6 +8,7 @@ import sys
 import time
 
 from . import source
+from .batches import length_of
 from .channel import Channel
 from .lanes import attributes_of
 from .training import TrainingSigns
@@ -26,6 +27,7 @@ class Seen:
         self.dataset = loader.dataset
         self.attributes = attributes_of(loader.dataset)
         self.site = site
+        self.iterated = False
         self.batches = 0
         self.trained = 0  # batches after which something was trained
 
@@ -35,6 +37,15 @@ class Seen:
 
     def answers_to(self, wanted):
         return wanted in (str(self.index), self.name)
+
+    def is_made_anew_by(self, loader, site):
+        """Whether this is the loader that the script made before at the same place, and is through
+        with: many make one for each epoch."""
+        if not self.iterated or self.site is None or not site.way or self.site.way != site.way:
+            return False
+        ours, theirs = self.dataset, loader.dataset
+        return ours is theirs or (type(ours) is type(theirs)
+                                  and length_of(ours) == length_of(theirs))
 
     def describe(self):
         return {
@@ -111,23 +122,24 @@ class Director:
         return director
 
     def note(self, loader):
-        """A DataLoader was made. One that a library made of the script's own counts as that one."""
+        """A DataLoader was made. One that a library made of the script's own counts as that one, and
+        so does one that the script makes anew."""
         if getattr(loader, "_feedrate_seen", None) is not None:
             return
         site = source.call_site()
-        original = self._original_of(loader)
-        if original is not None and (site is None or not site.is_loader_call):
-            seen = original
-        else:
+        seen = self._known(loader, site)
+        if seen is None:
             seen = Seen(len(self._seen) + 1, loader, site)
             self._seen.append(seen)
         object.__setattr__(loader, "_feedrate_seen", seen)
 
-    def _original_of(self, loader):
-        for seen in self._seen:
-            if seen.dataset is loader.dataset:
-                return seen
-        return None
+    def _known(self, loader, site):
+        """What a loader counts as, of those that are known; None for a new one."""
+        if site is None or not site.is_loader_call:
+            found = (seen for seen in self._seen if seen.dataset is loader.dataset)
+        else:
+            found = (seen for seen in self._seen if seen.is_made_anew_by(loader, site))
+        return next(found, None)
 
     def iterate(self, loader, iterate):
         """What stands in the place of DataLoader.__iter__."""
@@ -135,6 +147,7 @@ class Director:
         if seen is None:
             self.note(loader)
             seen = loader._feedrate_seen
+        seen.iterated = True
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
         if self._session is not None:

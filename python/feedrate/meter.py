@@ -1,39 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a round used beside time: CPU seconds of the script, of its workers, and of sleepers."""
 
-import contextlib
 import os
 import time
 
 from . import process
-
-
-@contextlib.contextmanager
-def step_settings(torch, config):
-    """The step's threads and number format for a round. bf16 by autocast, as one would write it."""
-    threads = torch.get_num_threads()
-    if config["step_threads"] != threads:
-        torch.set_num_threads(config["step_threads"])
-    try:
-        with _autocast(torch, config["precision"]):
-            yield
-    finally:
-        if config["step_threads"] != threads:
-            torch.set_num_threads(threads)
-
-
-def device_of(torch):
-    """What the script trains on: a GPU that is there need not be used."""
-    return "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
-
-
-def _autocast(torch, precision):
-    if precision == "fp32":
-        return contextlib.nullcontext()
-    formats = {"bf16": torch.bfloat16, "fp16": torch.float16}
-    if precision not in formats:
-        raise ValueError("precision %s can't be tried in a script" % precision)
-    return torch.autocast(device_of(torch), dtype=formats[precision])
+from .stepping import device_of
 
 
 class Meter:

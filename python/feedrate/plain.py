@@ -6,6 +6,7 @@ import time
 
 from .batches import counter_for, length_of
 from .lanes import settings_of
+from .stepping import number_format, use_threads
 from .watch import Reporter, reported
 
 
@@ -49,22 +50,30 @@ def uuid_of(cuda):
 
 
 class Plain:
-    """Gives the script's loader the settings that autotune wants, once, and reports its passes."""
+    """Gives the script's loader and step the settings that autotune wants, and reports its passes."""
 
     def __init__(self, connect, config, torch):
         self._connect = connect
         self._reporter = None
         self._config = config
+        self._loader = None  # that has the settings
         self._torch = torch
+        self._format = None  # of the step, where it is not the script's own
         self._count = None
         self._left_s = None
 
     def iterate(self, loader, iterate):
-        if self._config is not None:
-            for name, value in settings_of(loader, self._config, self._torch).items():
-                object.__setattr__(loader, name, value)
-            self._config = None
+        if self._config is not None and loader is not self._loader:
+            self._apply(loader, self._config)
+            self._loader = loader
         return self.reported(loader, iterate(loader))
+
+    def _apply(self, loader, config):
+        for name, value in settings_of(loader, config, self._torch).items():
+            object.__setattr__(loader, name, value)
+        use_threads(self._torch, config["step_threads"])
+        if config["precision"] != "fp32":
+            self._format = number_format(self._torch, config["device"], config["precision"])
 
     def reported(self, loader, batches):
         """A pass over the loader, or what is left of it. Without autotune it only goes on."""
@@ -80,8 +89,9 @@ class Plain:
 
         if self._left_s is not None:
             self._reporter.outside_s += time.monotonic() - self._left_s
+        batches = reported(batches, count, self._reporter)
         try:
-            yield from reported(batches, count, self._reporter)
+            yield from batches if self._format is None else formatted(batches, self._format)
         finally:
             self._left_s = time.monotonic()
 
@@ -89,3 +99,10 @@ class Plain:
     def _counter_for(loader, batch):
         size = loader.batch_size
         return counter_for(batch, size, length_of(loader.dataset)) or (lambda _: size)
+
+
+def formatted(batches, step_format):
+    """What an iterable yields, each step on it in this number format."""
+    for batch in batches:
+        with step_format:
+            yield batch

@@ -35,13 +35,16 @@ class Site:
 
     `maker` is the library that made it for the user, as transformers does; None where the user did.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
+    `way` are the places in the user's code over which it came there: the same ones again are one
+    place of the program, also where a function makes the loaders for several of its callers.
     """
 
-    def __init__(self, file, line, end=None, maker=None):
+    def __init__(self, file, line, end=None, maker=None, way=()):
         self.file = file
         self.line = line
         self.end = end
         self.maker = maker
+        self.way = way
 
     @property
     def call(self):
@@ -76,7 +79,8 @@ def call_site(skip_modules=LIBRARIES):
     for wanted in ("user", "installed"):
         if wanted in kinds:
             at = kinds.index(wanted)
-            return _site(frames[at], _maker(frames[:at], kinds))
+            way = tuple(_place(frame) for frame, kind in zip(frames, kinds) if kind == "user")
+            return _site(frames[at], _maker(frames[:at], kinds), way)
     return None
 
 
@@ -116,11 +120,15 @@ def _first_argument(frame):
     return frame.f_locals.get(code.co_varnames[0]) if code.co_argcount > 0 else None
 
 
-def _site(frame, maker):
+def _place(frame):
+    return frame.f_code.co_filename, frame.f_lineno, frame.f_lasti
+
+
+def _site(frame, maker, way):
     file = frame.f_code.co_filename
     if not file.startswith("<"):
         file = os.path.abspath(file)
-    return Site(file, frame.f_lineno, _end_of_call(frame), maker)
+    return Site(file, frame.f_lineno, _end_of_call(frame), maker, way)
 
 
 def _end_of_call(frame):

@@ -105,6 +105,48 @@ class Choosing(unittest.TestCase):
         return told["index"], told["why"]
 
 
+class MadeAnew(Choosing):
+    """Loaders that a script makes for each of its epochs."""
+
+    def test_are_one(self):
+        # Would catch epochs behind the first that nobody serves, or that have numbers of their own.
+        for epoch in range(3):
+            self.train(self.loader(Numbers()), steps=2)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+        self.assertEqual(Served.made[0].epochs, 1)
+        self.assertEqual(self.channel.sent[-1]["others"], [])
+
+    def test_are_one_where_a_launch_is_only_measured(self):
+        plain = mock.Mock(iterate=lambda loader, iterate: iter(["plain"]))
+        self.attach("1", plain)
+        got = [list(self.loader(Numbers())) for epoch in range(3)]
+        self.assertEqual(got, [["plain"]] * 3)
+
+    def test_by_a_function_for_several_callers_are_several(self):
+        # Would catch a loader that validates, taken for the one that trains.
+        def made():
+            return self.loader(Numbers())
+
+        for epoch in range(2):
+            self.evaluate(made())
+            self.train(made(), steps=2)
+        self.assertEqual(self.chosen(), (2, "its loop trains"))
+        self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [1])
+
+    def test_of_other_data_are_others(self):
+        for samples in (40, 80, 40, 80):
+            loader = self.loader(Numbers(samples))
+            self.evaluate(loader) if samples == 80 else self.train(loader, steps=2)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+        self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [2])
+
+    def test_before_any_was_iterated_are_several(self):
+        first, second = [self.loader(Numbers()) for _ in range(2)]
+        self.evaluate(first)
+        self.train(second)
+        self.assertEqual(self.chosen(), (2, "its loop trains"))
+
+
 class Choice(Choosing):
     def test_is_the_loader_after_whose_batches_is_trained(self):
         self.assertEqual(self.train(self.loader(Numbers())), 3)

@@ -58,10 +58,10 @@ class Launch(unittest.TestCase):
             patch.start()
             self.addCleanup(patch.stop)
 
-    def told(self, cuda=None, loader=None, epochs=1, step=lambda batch: None):
+    def told(self, cuda=None, loader=None, epochs=1, step=lambda batch: None, config=None):
         """What autotune is told of epochs of steps of 0.6 s, on this GPU."""
         connection = Connection()
-        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        plain = Plain(lambda: PlainReporter(connection), config, torch)
         loader = loader or data.DataLoader([torch.ones(2)] * 12, batch_size=4)
         with mock.patch.object(torch, "cuda", cuda or torch.cuda):
             for _ in range(epochs):
@@ -97,6 +97,33 @@ class Gpu(Launch):
         cuda = Cuda()
         cuda.max_memory_allocated = mock.Mock(side_effect=RuntimeError("CUDA error"))
         self.assertEqual(self.told(cuda)[-1]["batches"], 3)
+
+
+class Settings(Launch):
+    CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "precision": "fp32",
+              "batch": 4, "persistent": False, "device": "cuda"}
+
+    def test_are_those_of_the_step_too(self):
+        # Would catch a confirmation of bf16 in fp32, or of one thread with all of them.
+        seen, formats = [], mock.MagicMock()
+        self.addCleanup(torch.set_num_threads, torch.get_num_threads())
+        with mock.patch.object(torch, "autocast", formats):
+            self.told(epochs=2, config=dict(self.CONFIG, step_threads=5, precision="bf16"),
+                      step=lambda _: seen.append((torch.get_num_threads(), self.inside(formats))))
+        formats.assert_called_once_with("cuda", dtype=torch.bfloat16)
+        self.assertEqual(seen, [(5, step) for step in ((1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5))])
+        self.assertEqual(self.inside(formats), (6, 6))
+
+    @staticmethod
+    def inside(formats):
+        """How often autocast was entered, and left."""
+        entered = formats.return_value
+        return entered.__enter__.call_count, entered.__exit__.call_count
+
+    def test_that_are_the_script_s_own_leave_the_step_alone(self):
+        with mock.patch.object(torch, "autocast", side_effect=AssertionError), \
+                mock.patch.object(torch, "set_num_threads", side_effect=AssertionError):
+            self.assertEqual(self.told(config=self.CONFIG)[-1]["batches"], 3)
 
 
 class Waiting(Launch):

@@ -180,6 +180,20 @@ def the_recommendation_is_confirmed_in_fresh_processes(tmp):
 
 
 @test
+def threads_of_the_step_are_recommended_shown_and_confirmed(tmp):
+    # Bug: a confirmation that leaves them as they are, or a recommendation that says nowhere how to set them.
+    code, _, err = run(*QUIET, "--budget", "3s", "--workers", "0", "--step-threads", "1,2", "--",
+                       *command("loops.py", "steps_slowly_with_threads"), cwd=tmp,
+                       env=environment(OMP_NUM_THREADS="2"))
+    assert code == 0, err
+    report = report_of(tmp)
+    assert report["recommendation"]["config"]["step_threads"] == 1, report["recommendation"]
+    assert "torch.set_num_threads(1)" in report["settings"][0]["text"], report["settings"]
+    confirmation = report["confirmation"]
+    assert confirmation["failure"] is None and confirmation["speedup"]["estimate"] > 1.3, confirmation
+
+
+@test
 def epochs_shorter_than_a_window_are_gone_through_one_after_the_other(tmp):
     # Bug: a round that ends with the epoch, or that counts the start of an epoch as a step. An epoch has 2
     # batches.

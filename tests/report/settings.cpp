@@ -75,6 +75,25 @@ TEST_CASE("PyTorch is told to send bytes where pixels travel, whatever was swept
   CHECK_THAT(settings_for(report).at(1).text, !ContainsSubstring("torch.uint8"));
 }
 
+TEST_CASE("What a script is to change in its step are lines of PyTorch", "[settings]") {
+  // Bug: a precision or threads that were recommended, and nothing that says how to set them.
+  const Config from{.step_threads = 8, .batch = 32};
+  Config to = from;
+  CHECK(detail::torch_step_change(from, to, "cuda").empty());
+  to.step_threads = 1;
+  CHECK(detail::torch_step_change(from, to, "cpu") ==
+        "torch.set_num_threads(1)  # before the loop\n");
+  to = from;
+  to.precision = Precision::bf16;
+  CHECK(detail::torch_step_change(from, to, "cuda") ==
+        "with torch.autocast(\"cuda\", dtype=torch.bfloat16):  # around the forward pass and the "
+        "loss\n");
+  to.precision = Precision::fp16;
+  CHECK_THAT(detail::torch_step_change(from, to, "cuda"),
+             ContainsSubstring("dtype=torch.float16") &&
+                 ContainsSubstring("torch.amp.GradScaler(\"cuda\")"));
+}
+
 }  // namespace
 }  // namespace feedrate::settings_tests
 

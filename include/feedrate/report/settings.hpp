@@ -52,6 +52,23 @@ inline std::string torch_step_text(const Config& config) {
   return text;
 }
 
+/// What a script of PyTorch is to change in its step, as lines of it; nothing where that stays.
+inline std::string torch_step_change(const Config& from, const Config& to,
+                                     const std::string& device) {
+  std::string text;
+  if (to.step_threads != from.step_threads) {
+    text += "torch.set_num_threads(" + std::to_string(to.step_threads) + ")  # before the loop\n";
+  }
+  if (to.precision == from.precision) return text;
+  const bool bf16 = to.precision == Precision::bf16;
+  text += "with torch.autocast(\"" + device + "\", dtype=torch." + (bf16 ? "bfloat16" : "float16") +
+          "):  # around the forward pass and the loss\n";
+  if (!bf16) {
+    text += "scaler = torch.amp.GradScaler(\"" + device + "\")  # around the backward pass\n";
+  }
+  return text;
+}
+
 /// Only what carries over: a Python worker process has another cost than a thread here, so no
 /// num_workers is named.
 inline Setting torch_setting(const Config& config, bool sends_bytes) {

@@ -98,6 +98,14 @@ def says_what_it_got():
             print(y.tolist(), x.sum().item(), sum(torch.get_rng_state().tolist()), flush=True)
 
 
+def steps_slowly_with_threads():
+    """Each thread of the step costs three milliseconds."""
+    for _ in range(1000):
+        for x, _ in DataLoader(Rows(load_s=1e-5), batch_size=16):
+            time.sleep(0.003 * torch.get_num_threads())
+            model.train(x)
+
+
 def crashes():
     print("loading the data")
     raise ValueError("no such data set: /data/x")
