@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""autotune on unedited scripts against the truth: each number of workers, launched alone.
+"""autotune on unedited scripts against the truth: each config launched alone.
 
     python3 bench/script_truth.py --autotune build/tuner/autotune --python venv/bin/python
 
 Needs a Python with torch, torchvision and accelerate. The pictures are those of autotune's own
 workload `images`, which makes them where it runs first. Launched is, several times and in turn,
-each number of workers that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its
-answer. Per script:
+each config that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its answer.
+Where samples wait, these are numbers of workers, which differ by factors. Where they compute, on
+few cores, most numbers of workers are as fast as launches can tell, and a rank correlation would be
+chance: there the batch varies too, with the script's own among its values. Per script:
 
 - the rank correlation (Spearman) between the rates that autotune measured or predicted within one
   launch and the truth, and, since launches scatter, that of each pass of launches with the others,
@@ -45,6 +47,13 @@ SCRIPTS = {
     "text": ["text.py"],
     "accelerated": ["accelerated.py"],
 }
+# What autotune is asked beside its defaults.
+WITH_BATCHES = ["--allow", "training", "--workers", "0,1,2,4", "--prefetch", "2", "--budget", "2min"]
+OPTIONS = {
+    "computing": [*WITH_BATCHES, "--batch", "32,128,512"],
+    "images": [*WITH_BATCHES, "--batch", "4,16,64"],
+    "text": [*WITH_BATCHES, "--batch", "2,8,32"],
+}
 
 
 def command_of(options, name):
@@ -59,7 +68,8 @@ def autotune(options, name, folder, run=1):
         if os.path.exists(path):
             os.remove(path)
     began_s = time.monotonic()
-    subprocess.run([options.autotune, "--quiet", "--json", "--output", report, "--",
+    asked = [] if options.runs else OPTIONS.get(name, [])
+    subprocess.run([options.autotune, "--quiet", "--json", "--output", report, *asked, "--",
                     *command_of(options, name)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     wall_s = time.monotonic() - began_s
     with open(report) as file:
@@ -212,12 +222,15 @@ def launched_rate(options, name, config, index, folder):
         launch.end()
 
 
+KEYS = ("workers", "prefetch", "batch")  # what tells configs apart
+
+
 def key_of(config):
-    return (config["workers"], config["prefetch"])
+    return tuple(config[name] for name in KEYS)
 
 
 def configs_of(report):
-    """One config for each number of workers that was measured or predicted, and the answer."""
+    """Those with PyTorch's own prefetch that were measured or predicted, and the answer."""
     wanted = {}
     answer = report["recommendation"]["config"]
     for trial in report["trials"]:
@@ -270,7 +283,7 @@ def answer_of(report, wall_s):
         "start_s": report["workload"]["script"]["start_s"],
         "recommended": recommendation["config"],
         "status": recommendation["status"],
-        "speedup": recommendation["tiers"]["safe"]["speedup"],
+        "speedup": list(recommendation["tiers"].values())[-1]["speedup"],
         "confirmation": report["confirmation"],
         "tool": report["tool"],
         "machine": dict(report["machine"]["cpus"], cpu=report["machine"]["cpu_model"]),
@@ -314,8 +327,8 @@ def judge(options, name, folder):
         "rank_correlation_of_told_apart": gamma(in_order, len(apart)),
         "regret": regret,
         "regret_standard_error": error,
-        "best": {"workers": best[0], "prefetch": best[1]},
-        "configs": [{"workers": key[0], "prefetch": key[1], "samples_per_s": truth.rates[key],
+        "best": dict(zip(KEYS, best)),
+        "configs": [{**dict(zip(KEYS, key)), "samples_per_s": truth.rates[key],
                      "autotune_samples_per_s": believed[key]} for key in believed],
         **answer_of(report, wall_s),
     }
