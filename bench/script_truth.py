@@ -8,7 +8,8 @@ workload `images`, which makes them where it runs first. Launched is, several ti
 each config that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its answer.
 Where samples wait, these are numbers of workers, which differ by factors. Where they compute, on
 few cores, most numbers of workers are as fast as launches can tell, and a rank correlation would be
-chance: there the batch varies too, with the script's own among its values. Per script:
+chance: there the batch varies too, with the script's own among its values, and the grid is asked
+for, which measures all of them several times, not only those that may be best. Per script:
 
 - the rank correlation (Spearman) between the rates that autotune measured or predicted within one
   launch and the truth, and, since launches scatter, that of each pass of launches with the others,
@@ -19,8 +20,8 @@ chance: there the batch varies too, with the script's own among its values. Per 
   that nothing is best by luck;
 - the wall time of both.
 
-With --runs N autotune answers N times instead, and nothing is launched beside it: per answer what
-it recommends, what it says of the gain, and the wall time.
+With --runs N autotune answers N times by its defaults instead, and nothing is launched beside it:
+per answer what it recommends, what it says of the gain, and the wall time.
 """
 
 import argparse
@@ -48,7 +49,8 @@ SCRIPTS = {
     "accelerated": ["accelerated.py"],
 }
 # What autotune is asked beside its defaults.
-WITH_BATCHES = ["--allow", "training", "--workers", "0,1,2,4", "--prefetch", "2", "--budget", "2min"]
+WITH_BATCHES = ["--allow", "training", "--workers", "0,1,2,4", "--prefetch", "2",
+                "--search", "grid", "--budget", "2min"]
 OPTIONS = {
     "computing": [*WITH_BATCHES, "--batch", "32,128,512"],
     "images": [*WITH_BATCHES, "--batch", "4,16,64"],
@@ -263,12 +265,13 @@ def rank_correlation(a, b):
 def truth_of(options, name, report, folder):
     """config key -> its rates, launched in turn, each pass in another order."""
     configs = configs_of(report)
-    index = report["workload"]["script"]["loader"]["index"]
+    script = report["workload"]["script"]
+    index = script["loader"]["index"]
     rates = {key_of(config): [] for config in configs}
     for number in range(options.launches):
         random.Random(number).shuffle(configs)
         for config in configs:
-            settings = dict(config, persistent=True)
+            settings = dict(config, persistent=True, device=script["device"])
             rates[key_of(config)].append(launched_rate(options, name, settings, index, folder))
             print("  launch %d of %s: %.0f samples/s" % (number + 1, key_of(config),
                                                         rates[key_of(config)][-1]), flush=True)

@@ -2,6 +2,7 @@
 """The director: knows the script's DataLoaders, chooses the one that trains, and has it served."""
 
 import atexit
+import itertools
 import json
 import os
 import sys
@@ -21,12 +22,14 @@ CHECKED = 16  # every so many batches a loop is looked at that does not train
 class Seen:
     """What is known of one DataLoader of the script."""
 
+    _made = itertools.count()
+
     def __init__(self, index, loader, site):
         self.index = index
         self.loader_class = type(loader).__name__
-        self.dataset = loader.dataset
-        self.attributes = attributes_of(loader.dataset)
+        self.kind = kind_of(loader)
         self.site = site
+        self.renew(loader)
         self.iterated = False
         self.batches = 0
         self.trained = 0  # batches after which something was trained
@@ -39,13 +42,18 @@ class Seen:
         return wanted in (str(self.index), self.name)
 
     def is_made_anew_by(self, loader, site):
-        """Whether this is the loader that the script made before at the same place, and is through
-        with: many make one for each epoch."""
+        """Whether this is the loader that the script had before at the same place, as many have one
+        for each epoch: alike in all that tells a training loader from one that validates."""
         if not self.iterated or self.site is None or not site.way or self.site.way != site.way:
             return False
-        ours, theirs = self.dataset, loader.dataset
-        return ours is theirs or (type(ours) is type(theirs)
-                                  and length_of(ours) == length_of(theirs))
+        return self.kind == kind_of(loader) and (
+            self.dataset is loader.dataset or None not in self.kind)
+
+    def renew(self, loader):
+        """This loader stands in its place from now on."""
+        self.made_last = next(Seen._made)
+        self.dataset = loader.dataset
+        self.attributes = attributes_of(loader.dataset)
 
     def describe(self):
         return {
@@ -57,6 +65,12 @@ class Seen:
             "batches": self.batches,
             "trained": self.trained,
         }
+
+
+def kind_of(loader):
+    """What it is made of, and how much; None for what is not known."""
+    return (type(loader.dataset), length_of(loader.dataset), type(loader.sampler),
+            loader.batch_size or 0, length_of(loader))
 
 
 class Tracked:
@@ -122,24 +136,31 @@ class Director:
         return director
 
     def note(self, loader):
-        """A DataLoader was made. One that a library made of the script's own counts as that one, and
-        so does one that the script makes anew."""
+        """A DataLoader was made. One that a library made of the script's own counts as that one,
+        and so does one that the script makes anew."""
         if getattr(loader, "_feedrate_seen", None) is not None:
             return
         site = source.call_site()
-        seen = self._known(loader, site)
+        if site is None or not site.is_loader_call:
+            seen = self._original_of(loader)
+        else:
+            seen = self._made_before(loader, site)
         if seen is None:
             seen = Seen(len(self._seen) + 1, loader, site)
             self._seen.append(seen)
         object.__setattr__(loader, "_feedrate_seen", seen)
 
-    def _known(self, loader, site):
-        """What a loader counts as, of those that are known; None for a new one."""
-        if site is None or not site.is_loader_call:
-            found = (seen for seen in self._seen if seen.dataset is loader.dataset)
-        else:
-            found = (seen for seen in self._seen if seen.is_made_anew_by(loader, site))
-        return next(found, None)
+    def _original_of(self, loader):
+        return next((seen for seen in self._seen if seen.dataset is loader.dataset), None)
+
+    def _made_before(self, loader, site):
+        """Of several that are alike, those made in one line, the one whose turn it is."""
+        alike = [seen for seen in self._seen if seen.is_made_anew_by(loader, site)]
+        seen = min(alike, default=None,
+                   key=lambda one: (one.dataset is not loader.dataset, one.made_last))
+        if seen is not None:
+            seen.renew(loader)
+        return seen
 
     def iterate(self, loader, iterate):
         """What stands in the place of DataLoader.__iter__."""

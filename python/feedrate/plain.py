@@ -50,30 +50,30 @@ def uuid_of(cuda):
 
 
 class Plain:
-    """Gives the script's loader and step the settings that autotune wants, and reports its passes."""
+    """Gives loader and step of the script the settings that autotune wants, and reports passes."""
 
     def __init__(self, connect, config, torch):
         self._connect = connect
         self._reporter = None
         self._config = config
-        self._loader = None  # that has the settings
         self._torch = torch
-        self._format = None  # of the step, where it is not the script's own
+        self._format = None  # of all steps, once a loader has the settings
         self._count = None
         self._left_s = None
 
     def iterate(self, loader, iterate):
-        if self._config is not None and loader is not self._loader:
+        if self._config is not None and not hasattr(loader, "_feedrate_set"):
             self._apply(loader, self._config)
-            self._loader = loader
+            object.__setattr__(loader, "_feedrate_set", True)
         return self.reported(loader, iterate(loader))
 
     def _apply(self, loader, config):
         for name, value in settings_of(loader, config, self._torch).items():
             object.__setattr__(loader, name, value)
         use_threads(self._torch, config["step_threads"])
-        if config["precision"] != "fp32":
+        if self._format is None:
             self._format = number_format(self._torch, config["device"], config["precision"])
+            self._format.__enter__()  # for good: the whole launch is one of these settings
 
     def reported(self, loader, batches):
         """A pass over the loader, or what is left of it. Without autotune it only goes on."""
@@ -89,9 +89,8 @@ class Plain:
 
         if self._left_s is not None:
             self._reporter.outside_s += time.monotonic() - self._left_s
-        batches = reported(batches, count, self._reporter)
         try:
-            yield from batches if self._format is None else formatted(batches, self._format)
+            yield from reported(batches, count, self._reporter)
         finally:
             self._left_s = time.monotonic()
 
@@ -99,10 +98,3 @@ class Plain:
     def _counter_for(loader, batch):
         size = loader.batch_size
         return counter_for(batch, size, length_of(loader.dataset)) or (lambda _: size)
-
-
-def formatted(batches, step_format):
-    """What an iterable yields, each step on it in this number format."""
-    for batch in batches:
-        with step_format:
-            yield batch

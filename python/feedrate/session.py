@@ -15,7 +15,7 @@ from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .errors import sentence_of
 from .lanes import Lanes, has_plain_batches
 from .meter import Meter
-from .stepping import device_of, number_format, step_threads
+from .stepping import device_of, step_settings
 from .window import Wanted, Window
 
 REPLAYED = 3  # different batches of a replay
@@ -42,7 +42,6 @@ class Session:
         self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before)
         self._replays = {}
         self._warm = set()
-        self._format = None  # of the step, in the round that is run
         self._served = self._serve()
 
     def keep(self, inner, owed=None):
@@ -175,10 +174,8 @@ class Session:
         if question["part"] not in parts or question["variant"] != "as_is":
             raise ValueError("of a script this can't be measured")
         config = question["config"]
-        torch = self._torch
-        self._format = number_format(torch, device_of(torch), config["precision"])
-        with step_threads(torch, config["step_threads"]):
-            meter = Meter(torch)
+        with step_settings(self._torch, config):
+            meter = Meter(self._torch)
             return (yield from parts[question["part"]](config, Wanted(question), meter))
 
     # The rounds.
@@ -274,8 +271,7 @@ class Session:
         self._outside = False
         self._in_epoch += 1
         gave_s = self._now()
-        with self._format:
-            yield batch
+        yield batch
         step_s = self._now() - gave_s
         self._beat()
         return step_s

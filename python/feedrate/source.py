@@ -35,8 +35,8 @@ class Site:
 
     `maker` is the library that made it for the user, as transformers does; None where the user did.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
-    `way` are the places in the user's code over which it came there: the same ones again are one
-    place of the program, also where a function makes the loaders for several of its callers.
+    `way` holds (file, line) of each call in the user's code that led there, the innermost first: it
+    tells the callers of a function apart that makes loaders for several of them.
     """
 
     def __init__(self, file, line, end=None, maker=None, way=()):
@@ -121,7 +121,7 @@ def _first_argument(frame):
 
 
 def _place(frame):
-    return frame.f_code.co_filename, frame.f_lineno, frame.f_lasti
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def _site(frame, maker, way):

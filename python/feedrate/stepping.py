@@ -12,14 +12,15 @@ def device_of(torch):
 
 
 @contextlib.contextmanager
-def step_threads(torch, threads):
-    """So many threads for the steps of a round; as many as before behind it."""
-    before = torch.get_num_threads()
-    use_threads(torch, threads)
+def step_settings(torch, config):
+    """Threads and number format of the steps within; those of before behind it."""
+    threads = torch.get_num_threads()
+    use_threads(torch, config["step_threads"])
     try:
-        yield
+        with number_format(torch, device_of(torch), config["precision"]):
+            yield
     finally:
-        use_threads(torch, before)
+        use_threads(torch, threads)
 
 
 def use_threads(torch, threads):
@@ -29,14 +30,15 @@ def use_threads(torch, threads):
 
 
 def number_format(torch, device, precision):
-    """What a single step is taken in: autocast, as one would write it, or nothing where that is
-    fp32. Not for several steps at once: autocast keeps the weights that it converted until it is
-    left, so that all but the first would step with weights of old, and for less.
+    """A context for steps: autocast, or nothing for fp32. Raises ValueError where a script can't be
+    given that precision from outside.
 
-    Raises ValueError where a script can't be given that precision from outside.
+    Written into a script, autocast is left before each update of the weights. Around whole steps it
+    must not keep the weights that it converted: it would go on with those of the first step, and
+    save the time to convert them. A weight that a step uses several times is converted as often.
     """
     if precision == "fp32":
         return contextlib.nullcontext()
     if precision not in FORMATS:
         raise ValueError("precision %s can't be tried in a script" % precision)
-    return torch.autocast(device, dtype=getattr(torch, FORMATS[precision]))
+    return torch.autocast(device, dtype=getattr(torch, FORMATS[precision]), cache_enabled=False)

@@ -4,6 +4,7 @@
 import sys
 import types
 import unittest
+import weakref
 from unittest import mock
 
 from stub import MODULES, data, torch
@@ -139,6 +140,42 @@ class MadeAnew(Choosing):
             self.evaluate(loader) if samples == 80 else self.train(loader, steps=2)
         self.assertEqual(self.chosen(), (1, "its loop trains"))
         self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [2])
+
+    def test_in_the_same_line_take_turns(self):
+        # Would catch both taken for the first one from the second epoch on.
+        for epoch in range(2):
+            training, validating = [self.loader(Numbers()) for _ in range(2)]
+            self.train(training, steps=2)
+            self.evaluate(validating)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+        self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [2])
+
+    def test_without_a_length_are_others(self):
+        # Would catch the stream that validates, taken for the one that trains.
+        class Stream(data.IterableDataset):
+            def __iter__(self):
+                return iter([torch.ones(2)] * 8)
+
+        for phase in ("train", "validate", "train"):
+            loader = self.loader(Stream())
+            self.evaluate(loader) if phase == "validate" else self.train(loader, steps=2)
+        self.assertIsNone(self.chosen())
+
+    def test_that_draw_otherwise_are_others(self):
+        dataset = Numbers()
+        for shuffle in (True, False, True, False):
+            loader = self.loader(dataset, shuffle=shuffle)
+            self.train(loader, steps=2) if shuffle else self.evaluate(loader)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+        self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [2])
+
+    def test_hold_the_data_of_the_last_alone(self):
+        # Would catch the data of all epochs, kept until the end.
+        for epoch in range(3):
+            dataset = Numbers()
+            self.evaluate(self.loader(dataset))
+            epochs = [weakref.ref(dataset)] if epoch == 0 else epochs + [weakref.ref(dataset)]
+        self.assertEqual([ref() is None for ref in epochs], [True, True, False])
 
     def test_before_any_was_iterated_are_several(self):
         first, second = [self.loader(Numbers()) for _ in range(2)]

@@ -104,21 +104,32 @@ class Settings(Launch):
               "batch": 4, "persistent": False, "device": "cuda"}
 
     def test_are_those_of_the_step_too(self):
-        # Would catch a confirmation of bf16 in fp32, or of one thread with all of them.
+        # Would catch a confirmation of bf16 in fp32, or of one thread with all of them; also where
+        # each step makes an iterator of its own, as in next(iter(loader)).
         seen, formats = [], mock.MagicMock()
-        self.addCleanup(torch.set_num_threads, torch.get_num_threads())
-        with mock.patch.object(torch, "autocast", formats):
-            self.told(epochs=2, config=dict(self.CONFIG, step_threads=5, precision="bf16"),
-                      step=lambda _: seen.append((torch.get_num_threads(), self.inside(formats))))
-        formats.assert_called_once_with("cuda", dtype=torch.bfloat16)
-        self.assertEqual(seen, [(5, step) for step in ((1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (6, 5))])
-        self.assertEqual(self.inside(formats), (6, 6))
-
-    @staticmethod
-    def inside(formats):
-        """How often autocast was entered, and left."""
         entered = formats.return_value
-        return entered.__enter__.call_count, entered.__exit__.call_count
+        self.addCleanup(torch.set_num_threads, torch.get_num_threads())
+        plain = Plain(lambda: PlainReporter(Connection()),
+                      dict(self.CONFIG, step_threads=5, precision="bf16"), torch)
+        loader = data.DataLoader([torch.ones(2)] * 12, batch_size=4)
+        with mock.patch.object(torch, "autocast", formats):
+            for _ in range(3):
+                next(plain.iterate(loader, iter))
+                seen.append((torch.get_num_threads(), entered.__enter__.call_count,
+                             entered.__exit__.call_count))
+        formats.assert_called_once_with("cuda", dtype=torch.bfloat16, cache_enabled=False)
+        self.assertEqual(seen, [(5, 1, 0)] * 3)
+
+    def test_are_given_to_each_loader_once(self):
+        # Would catch epochs behind the first, whose loaders were made anew, as the script has them.
+        plain = Plain(lambda: PlainReporter(Connection()), dict(self.CONFIG, workers=3, prefetch=2),
+                      torch)
+        for _ in range(2):
+            loader = data.DataLoader([torch.ones(2)] * 12, batch_size=4)
+            for workers in (3, 7):
+                list(plain.iterate(loader, lambda one: iter([])))
+                self.assertEqual(loader.num_workers, workers)
+                loader.num_workers = 7  # whatever the script does with it then, is its own
 
     def test_that_are_the_script_s_own_leave_the_step_alone(self):
         with mock.patch.object(torch, "autocast", side_effect=AssertionError), \

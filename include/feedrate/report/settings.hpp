@@ -52,7 +52,7 @@ inline std::string torch_step_text(const Config& config) {
   return text;
 }
 
-/// What a script of PyTorch is to change in its step, as lines of it; nothing where that stays.
+/// The lines that change the step of a PyTorch script; empty where threads and precision stay.
 inline std::string torch_step_change(const Config& from, const Config& to,
                                      const std::string& device) {
   std::string text;
@@ -64,7 +64,8 @@ inline std::string torch_step_change(const Config& from, const Config& to,
   text += "with torch.autocast(\"" + device + "\", dtype=torch." + (bf16 ? "bfloat16" : "float16") +
           "):  # around the forward pass and the loss\n";
   if (!bf16) {
-    text += "scaler = torch.amp.GradScaler(\"" + device + "\")  # around the backward pass\n";
+    text += "scaler = torch.amp.GradScaler(\"" + device +
+            "\")  # scale(loss).backward(), step(optimizer), update()\n";
   }
   return text;
 }

@@ -82,6 +82,7 @@ inline std::optional<Claim> precision_not_used(const Case& of) {
   }
   if (!now || !best) return std::nullopt;
   const double ratio = best->rate(of.config().batch) / now->rate(of.config().batch);
+  if (ratio <= 1) return std::nullopt;  // whatever was gained, the step alone denies it
   const auto narrower = added_by_tier(of.evidence, &Config::precision, [&](const Config& config) {
     return config.precision == best->precision;
   });
