@@ -11,8 +11,8 @@ namespace feedrate {
 
 /// How a recommendation is confirmed.
 struct ConfirmOptions {
-  double seconds = 3;                        ///< of each launch, behind its start
-  int pairs = 2;                             ///< of launches, in turn
+  double seconds = 3;  ///< of each launch, behind its start
+  int pairs = 2;  ///< of launches, in turn; of a single one that shows no gain a second is made
   double timeout_s = 60;                     ///< a launch that is still for so long has failed
   const std::atomic<bool>* abort = nullptr;  ///< ends it at once
 };

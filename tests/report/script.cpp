@@ -10,6 +10,7 @@
 
 namespace feedrate::script_tests {
 using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::StartsWith;
 
 TEST_CASE("the GPU of a confirmation is told where it was seen, and null where it was not") {
   // Bug: 0 % busy, or 0 bytes, on a machine without a GPU.
@@ -32,6 +33,17 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
              ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended. Its "
                                "tensors take 1.00 MiB of the GPU's memory as it is, 2.00 MiB as "
                                "recommended."));
+}
+
+TEST_CASE("a gain that fresh processes deny is not said to be confirmed") {
+  // Bug: "confirmed: 0.760x".
+  Confirmation confirmation{.speedup = {0.76, 0, 1.2}, .pairs = 2};
+  CHECK_THAT(detail::confirmation_text(confirmation),
+             StartsWith("NOT confirmed in fresh processes (2 launches each, in turn): 0.760x") &&
+                 ContainsSubstring("Keep it as it is"));
+  confirmation.speedup.estimate = 1.2;
+  CHECK_THAT(detail::confirmation_text(confirmation),
+             StartsWith("confirmed") && !ContainsSubstring("Keep it as it is"));
 }
 
 }  // namespace feedrate::script_tests

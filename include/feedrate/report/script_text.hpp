@@ -41,10 +41,13 @@ inline std::string confirmation_text(const Confirmation& confirmation) {
   const std::string pairs = confirmation.pairs == 1
                                 ? "one launch each"
                                 : std::to_string(confirmation.pairs) + " launches each, in turn";
-  std::string text = "confirmed in fresh processes (" + pairs +
-                     "): " + format_number(confirmation.speedup.estimate) + "x, " +
-                     format_number(confirmation.as_is_samples_per_s) + " to " +
-                     format_number(confirmation.recommended_samples_per_s) + " samples/s.";
+  const bool denied = confirmation.speedup.estimate <= 1;
+  std::string text =
+      (denied ? "NOT confirmed in fresh processes (" : "confirmed in fresh processes (") + pairs +
+      "): " + format_number(confirmation.speedup.estimate) + "x, " +
+      format_number(confirmation.as_is_samples_per_s) + " to " +
+      format_number(confirmation.recommended_samples_per_s) + " samples/s.";
+  if (denied) text += " Keep it as it is, unless more launches tell otherwise.";
   const double before = confirmation.as_is_gpu.nvml_busy;
   const double after = confirmation.recommended_gpu.nvml_busy;
   if (before >= 0 && after >= 0) {

@@ -106,6 +106,16 @@ def steps_slowly_with_threads():
             model.train(x)
 
 
+def is_slow_in_fresh_processes():
+    """With workers, where nothing is switched."""
+    loader = DataLoader(Rows(), batch_size=16)
+    for _ in range(1000):
+        for x, _ in loader:
+            if os.environ.get("FEEDRATE_PLAIN") and loader.num_workers > 0:
+                time.sleep(0.1)
+            model.train(x)
+
+
 def crashes():
     print("loading the data")
     raise ValueError("no such data set: /data/x")
