@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""autotune on unedited scripts against the truth: each config launched alone.
+"""autotune on unedited scripts against the truth: each config, launched alone.
 
     python3 bench/script_truth.py --autotune build/tuner/autotune --python venv/bin/python
 
 Needs a Python with torch, torchvision and accelerate. The pictures are those of autotune's own
 workload `images`, which makes them where it runs first. Launched is, several times and in turn,
-each config that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its answer.
-Where samples wait, these are numbers of workers, which differ by factors. Where they compute, on
-few cores, most numbers of workers are as fast as launches can tell, and a rank correlation would be
-chance: there the batch varies too, with the script's own among its values, and the grid is asked
-for, which measures all of them several times, not only those that may be best. Per script:
+each number of workers that autotune measured or predicted, with prefetch 2 (PyTorch's own), and its
+answer. Where samples wait, numbers of workers differ by factors. Where they compute, on few cores,
+most are as fast as launches can tell, and their rank correlation is chance: with --batches the
+batch of these scripts varies, too, with their own among its values, and the grid is asked for,
+which measures all of them several times, not only those that may be best. Per script:
 
 - the rank correlation (Spearman) between the rates that autotune measured or predicted within one
   launch and the truth, and, since launches scatter, that of each pass of launches with the others,
@@ -20,8 +20,8 @@ for, which measures all of them several times, not only those that may be best. 
   that nothing is best by luck;
 - the wall time of both.
 
-With --runs N autotune answers N times by its defaults instead, and nothing is launched beside it:
-per answer what it recommends, what it says of the gain, and the wall time.
+With --runs N autotune answers N times instead, and nothing is launched beside it: per answer what
+it recommends, what it says of the gain, and the wall time.
 """
 
 import argparse
@@ -48,14 +48,9 @@ SCRIPTS = {
     "text": ["text.py"],
     "accelerated": ["accelerated.py"],
 }
-# What autotune is asked beside its defaults.
+BATCHES = {"computing": "32,128,512", "images": "4,16,64", "text": "2,8,32"}
 WITH_BATCHES = ["--allow", "training", "--workers", "0,1,2,4", "--prefetch", "2",
-                "--search", "grid", "--budget", "2min"]
-OPTIONS = {
-    "computing": [*WITH_BATCHES, "--batch", "32,128,512"],
-    "images": [*WITH_BATCHES, "--batch", "4,16,64"],
-    "text": [*WITH_BATCHES, "--batch", "2,8,32"],
-}
+                "--search", "grid", "--budget", "2min", "--batch"]
 
 
 def command_of(options, name):
@@ -70,7 +65,7 @@ def autotune(options, name, folder, run=1):
         if os.path.exists(path):
             os.remove(path)
     began_s = time.monotonic()
-    asked = [] if options.runs else OPTIONS.get(name, [])
+    asked = [*WITH_BATCHES, BATCHES[name]] if options.batches else []
     subprocess.run([options.autotune, "--quiet", "--json", "--output", report, *asked, "--",
                     *command_of(options, name)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
     wall_s = time.monotonic() - began_s
@@ -356,11 +351,15 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="of each launch")
     parser.add_argument("--launches", type=int, default=3, help="of each config")
     parser.add_argument("--runs", type=int, default=0, help="answers of autotune alone")
-    parser.add_argument("--only", choices=SCRIPTS, nargs="*", default=list(SCRIPTS))
+    parser.add_argument("--batches", action="store_true", help="the batch varies, too")
+    parser.add_argument("--only", choices=SCRIPTS, nargs="*", help="these scripts")
     parser.add_argument("--reports", help="a folder in which autotune's own reports are kept")
     parser.add_argument("--output", help="where the JSON goes; the default is nowhere")
     options = parser.parse_args()
     options.autotune = os.path.abspath(options.autotune)
+    options.only = options.only or list(BATCHES if options.batches else SCRIPTS)
+    if options.batches and not set(options.only) <= set(BATCHES):
+        parser.error("--batches goes with " + ", ".join(BATCHES))
     if "images" in options.only and not os.path.isdir(PICTURES):
         parser.error("there are no pictures in %s; `%s --workload images` makes them"
                      % (PICTURES, options.autotune))

@@ -108,7 +108,8 @@ void add_axes(CLI::App& app, SweepOptions& options) {
                "Number formats of the step: fp32, tf32, fp16, bf16. The default on a GPU is all "
                "that it has, on the cpu device fp32,bf16.");
   group.option("--step-threads", options.step_threads, "LIST",
-               "Threads of the step on the cpu device, by default half of the CPUs and all.");
+               "Threads of the step on the cpu device, by default half of the CPUs and all; of a "
+               "script its own.");
   group.option("--graph", options.graph, "LIST",
                "The step on a GPU launched as one recorded CUDA graph: on, off or on,off, the "
                "default there.");

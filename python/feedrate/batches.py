@@ -93,10 +93,10 @@ def _length_of(array):
 
 
 def length_of(thing):
-    """None where it has none."""
+    """None where it has none, or fails to tell: that is the script's affair."""
     try:
         return len(thing)
-    except (TypeError, NotImplementedError):
+    except Exception:
         return None
 
 

@@ -27,7 +27,6 @@ class Seen:
     def __init__(self, index, loader, site):
         self.index = index
         self.loader_class = type(loader).__name__
-        self.kind = kind_of(loader)
         self.site = site
         self.renew(loader)
         self.iterated = False
@@ -43,16 +42,28 @@ class Seen:
 
     def is_made_anew_by(self, loader, site):
         """Whether this is the loader that the script had before at the same place, as many have one
-        for each epoch: alike in all that tells a training loader from one that validates."""
+        for each epoch: alike in all that tells a training loader from one that validates.
+
+        Lengths are asked for where all else is alike, and never that of a loader: its owner may
+        compute them, and of some PyTorch remembers that they were asked for."""
         if not self.iterated or self.site is None or not site.way or self.site.way != site.way:
             return False
-        return self.kind == kind_of(loader) and (
-            self.dataset is loader.dataset or None not in self.kind)
+        if not (type(self.dataset) is type(loader.dataset)
+                and type(self.sampler) is type(loader.sampler)
+                and self.batch_size == loader.batch_size):
+            return False
+        if length_of(self.sampler) != length_of(loader.sampler):
+            return False
+        samples = length_of(loader.dataset)
+        return self.dataset is loader.dataset or (
+            samples is not None and samples == length_of(self.dataset))
 
     def renew(self, loader):
         """This loader stands in its place from now on."""
         self.made_last = next(Seen._made)
         self.dataset = loader.dataset
+        self.sampler = loader.sampler
+        self.batch_size = loader.batch_size
         self.attributes = attributes_of(loader.dataset)
 
     def describe(self):
@@ -65,12 +76,6 @@ class Seen:
             "batches": self.batches,
             "trained": self.trained,
         }
-
-
-def kind_of(loader):
-    """What it is made of, and how much; None for what is not known."""
-    return (type(loader.dataset), length_of(loader.dataset), type(loader.sampler),
-            loader.batch_size or 0, length_of(loader))
 
 
 class Tracked:

@@ -105,7 +105,7 @@ def compare_watch(folder):
 class Loader:
     """What the director asks a DataLoader for."""
 
-    dataset = None
+    dataset = sampler = None
     batch_size = 64
 
 

@@ -109,6 +109,12 @@ class Choosing(unittest.TestCase):
 class MadeAnew(Choosing):
     """Loaders that a script makes for each of its epochs."""
 
+    def pass_over(self, loader, trains):
+        if trains:
+            self.train(loader, steps=2)
+        else:
+            self.evaluate(loader)
+
     def test_are_one(self):
         # Would catch epochs behind the first that nobody serves, or that have numbers of their own.
         for epoch in range(3):
@@ -136,8 +142,7 @@ class MadeAnew(Choosing):
 
     def test_of_other_data_are_others(self):
         for samples in (40, 80, 40, 80):
-            loader = self.loader(Numbers(samples))
-            self.evaluate(loader) if samples == 80 else self.train(loader, steps=2)
+            self.pass_over(self.loader(Numbers(samples)), trains=samples == 40)
         self.assertEqual(self.chosen(), (1, "its loop trains"))
         self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [2])
 
@@ -157,25 +162,40 @@ class MadeAnew(Choosing):
                 return iter([torch.ones(2)] * 8)
 
         for phase in ("train", "validate", "train"):
-            loader = self.loader(Stream())
-            self.evaluate(loader) if phase == "validate" else self.train(loader, steps=2)
+            self.pass_over(self.loader(Stream()), trains=phase == "train")
         self.assertIsNone(self.chosen())
 
     def test_that_draw_otherwise_are_others(self):
         dataset = Numbers()
         for shuffle in (True, False, True, False):
-            loader = self.loader(dataset, shuffle=shuffle)
-            self.train(loader, steps=2) if shuffle else self.evaluate(loader)
+            self.pass_over(self.loader(dataset, shuffle=shuffle), trains=shuffle)
         self.assertEqual(self.chosen(), (1, "its loop trains"))
         self.assertEqual([other["index"] for other in self.channel.sent[-1]["others"]], [2])
 
     def test_hold_the_data_of_the_last_alone(self):
         # Would catch the data of all epochs, kept until the end.
+        epochs = []
         for epoch in range(3):
             dataset = Numbers()
+            epochs.append(weakref.ref(dataset))
             self.evaluate(self.loader(dataset))
-            epochs = [weakref.ref(dataset)] if epoch == 0 else epochs + [weakref.ref(dataset)]
-        self.assertEqual([ref() is None for ref in epochs], [True, True, False])
+        self.assertEqual([data() is None for data in epochs], [True, True, False])
+
+    def test_are_asked_for_no_length_that_they_need_not_tell(self):
+        # Would catch a script that fails, or that PyTorch warns, since we asked.
+        class Stream(data.IterableDataset):
+            def __iter__(self):
+                return iter([torch.ones(2)] * 8)
+
+            def __len__(self):
+                raise RuntimeError("not before set_epoch()")
+
+        stream = Stream()
+        with mock.patch.object(self.module.DataLoader, "__len__", return_value=8) as length:
+            for epoch in range(2):
+                self.train(self.loader(stream), steps=2)
+        length.assert_not_called()
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
 
     def test_before_any_was_iterated_are_several(self):
         first, second = [self.loader(Numbers()) for _ in range(2)]

@@ -37,6 +37,12 @@ inline std::string feedrate_text(const Config& config, const std::string& field)
   return text;
 }
 
+/// PyTorch's context for a step in fp16 or bf16; `device` is an expression of Python.
+inline std::string autocast_text(const std::string& device, Precision precision) {
+  return "with torch.autocast(" + device + ", dtype=torch." +
+         (precision == Precision::bf16 ? "bfloat16" : "float16") + "):";
+}
+
 /// PyTorch's own words for how the step runs.
 inline std::string torch_step_text(const Config& config) {
   std::string text;
@@ -44,9 +50,7 @@ inline std::string torch_step_text(const Config& config) {
     text += "; with torch.set_float32_matmul_precision(\"high\")";
   }
   if (config.precision == Precision::bf16 || config.precision == Precision::fp16) {
-    const bool bf16 = config.precision == Precision::bf16;
-    text += "; with torch.autocast(device, dtype=torch." +
-            std::string(bf16 ? "bfloat16" : "float16") + "):";
+    text += "; " + autocast_text("device", config.precision);
   }
   if (config.graph) text += "; with torch.compile(model, mode=\"reduce-overhead\")";
   return text;
@@ -60,12 +64,11 @@ inline std::string torch_step_change(const Config& from, const Config& to,
     text += "torch.set_num_threads(" + std::to_string(to.step_threads) + ")  # before the loop\n";
   }
   if (to.precision == from.precision) return text;
-  const bool bf16 = to.precision == Precision::bf16;
-  text += "with torch.autocast(\"" + device + "\", dtype=torch." + (bf16 ? "bfloat16" : "float16") +
-          "):  # around the forward pass and the loss\n";
-  if (!bf16) {
-    text += "scaler = torch.amp.GradScaler(\"" + device +
-            "\")  # scale(loss).backward(), step(optimizer), update()\n";
+  const std::string quoted = "\"" + device + "\"";
+  text += autocast_text(quoted, to.precision) + "  # around the forward pass and the loss\n";
+  if (to.precision == Precision::fp16) {
+    text += "scaler = torch.amp.GradScaler(" + quoted +
+            ")  # scale(loss).backward(), step(optimizer), update()\n";
   }
   return text;
 }
