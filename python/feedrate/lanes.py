@@ -147,11 +147,18 @@ class Lane:
         """Batches that it loads ahead."""
         return self._workers * self._prefetch
 
-    @property
-    def warm_up(self):
-        """Batches until its workers have got going: once round them, where it is new or loads
-        another number ahead than before."""
-        return 0 if self._prefetch in self._levels else self._workers
+    def warm_up(self, exactly=False):
+        """Batches until its workers are at work as in the midst of a run: once round them.
+
+        Those of a parked lane sleep. Where they can't keep up with the step, all would then begin
+        at once, and wait for the slowest; in a run each is somewhere else. Where they can, by what
+        lay ready when it was parked, there is nothing to wait for. `exactly`: the number may not
+        hang on that, since several processes train together, step by step.
+        """
+        level = self._levels.get(self._prefetch)
+        if not exactly and level is not None and 2 * level >= self.capacity:
+            return 0
+        return self._workers
 
     def pids(self):
         return [worker.pid for worker in getattr(self._iterator, "_workers", [])]
@@ -211,6 +218,7 @@ class Lane:
             del iterator._try_put_index
 
     def park(self):
+        """A round with the step is over; the next one begins with what lies ready now."""
         self._levels[self._prefetch] = self.ready()
 
     def resume(self, beat, empty=False):

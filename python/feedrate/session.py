@@ -188,7 +188,7 @@ class Session:
         batch = lane.take()
         first_batch_s = self._now() - began_s
         yield from self._step(batch)
-        for _ in range(lane.warm_up):
+        for _ in range(lane.warm_up(exactly=wanted.exactly > 0)):
             yield from self._step(lane.take())
         window = Window(wanted, lane.workers, lane.ready())
         meter.begin(lane.pids(), self._lanes.others(lane))
@@ -214,7 +214,7 @@ class Session:
         lane.resume(self._beat, empty=True)
         batch = lane.take()
         first_batch_s = self._now() - began_s
-        for _ in range(lane.warm_up):
+        for _ in range(lane.workers):
             lane.take()
             self._beat()
         window = Window(wanted, lane.workers, lane.ready())
@@ -224,9 +224,7 @@ class Session:
             batch = lane.take()
             window.add(self._samples(batch, config), self._now() - asked_s, 0.0)
             self._beat()
-        answer = meter.end(window, first_batch_s, lane.ready())
-        lane.park()
-        return answer
+        return meter.end(window, first_batch_s, lane.ready())
         yield  # makes this a coroutine like the others
 
     def _replayed(self, config, wanted, meter):
@@ -261,7 +259,6 @@ class Session:
         if size not in self._replays:
             lane = self._lanes.use(config, self._beat)
             self._replays[size] = Replay([lane.take() for _ in range(REPLAYED)])
-            lane.park()
         return self._replays[size]
         yield
 
@@ -291,7 +288,6 @@ class Session:
         began_s = self._now()
         lane.take()
         stayed_s = self._now() - began_s
-        lane.park()
         return {"seconds": anew_s, "persistent_s": min(stayed_s, anew_s)}
 
     def _beat(self):

@@ -9,6 +9,7 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import session as sessions
+from feedrate.lanes import Lane
 from feedrate.session import Session
 
 LOAD_S, STEP_S = 0.125, 0.25  # of a batch; sums of these are exact
@@ -149,6 +150,14 @@ class Rounds(Asking):
         one = self.round(question("loader"))
         self.assertEqual(self.steps, [])
         self.assertEqual((one["batches"], one["wait_s"], one["step_s"]), (8, 8 * LOAD_S, 0))
+
+    def test_only_coupled_tells_what_lies_ready_beside_the_step(self):
+        # Bug: a lane went on with an empty queue, since its loader had been measured alone.
+        with mock.patch.object(Lane, "park") as park:
+            self.answers(question("loader"), question("device"))
+            park.assert_not_called()
+            self.answers(question("coupled"))
+            park.assert_called_once_with()
 
     def test_replayed_waits_for_nothing(self):
         one = self.round(question("device"))
