@@ -5,6 +5,7 @@
 
 #include "command_plan.hpp"
 #include "confirm.hpp"
+#include "feedrate/tune/verify.hpp"
 #include "touched_files.hpp"
 
 namespace feedrate {
@@ -47,6 +48,9 @@ void confirm_recommendation(const CommandRun& run, Report& report) try {
   const bool persistent = script.persistent || asks_for_staying(report.settings);
   report.confirmation = confirm(launch_of(run.options), script, report.outcome.recommended().config,
                                 persistent, wanted);
+  if (!report.confirmation->denies()) return;
+  take_back_choice(report.outcome);
+  report.settings.clear();
 } catch (const Error& error) {
   if (error.fault() != Fault::interrupted) throw;
   report.outcome.interrupted = true;

@@ -62,6 +62,7 @@ class Confirming {
       if (wanted == 1 && ratios.front() <= 1) wanted = 2;  // one unlucky pair denies nothing
     }
     Confirmation confirmation;
+    confirmation.config = recommended_;
     confirmation.speedup = geometric_interval(ratios, 0.05);
     confirmation.pairs = wanted;
     fill(confirmation.as_is_samples_per_s, confirmation.as_is_first_batch_s, as_is_);

@@ -21,7 +21,7 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
     INFO(key);
     CHECK(without.at(key).is_null());
   }
-  CHECK_THAT(detail::confirmation_text(confirmation), !ContainsSubstring("GPU"));
+  CHECK_THAT(detail::confirmation_text({}, confirmation), !ContainsSubstring("GPU"));
   confirmation.as_is_gpu = {.nvml_busy = 0, .memory_bytes = 1 << 20};
   confirmation.recommended_gpu = {.nvml_busy = 0.75, .memory_bytes = 2 << 20};
   const Json with = to_json(confirmation);
@@ -29,7 +29,7 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
   CHECK(with.at("recommended_nvml_busy") == 0.75);
   CHECK(with.at("as_is_device_bytes") == 1 << 20);
   CHECK(with.at("recommended_device_bytes") == 2 << 20);
-  CHECK_THAT(detail::confirmation_text(confirmation),
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
              ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended. Its "
                                "tensors take 1.00 MiB of the GPU's memory as it is, 2.00 MiB as "
                                "recommended."));
@@ -37,13 +37,25 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
 
 TEST_CASE("a gain that fresh processes deny is not said to be confirmed") {
   // Bug: "confirmed: 0.760x".
-  Confirmation confirmation{.speedup = {0.76, 0, 1.2}, .pairs = 2};
-  CHECK_THAT(detail::confirmation_text(confirmation),
-             StartsWith("NOT confirmed in fresh processes (2 launches each, in turn): 0.760x") &&
-                 ContainsSubstring("Keep it as it is"));
+  Outcome outcome;
+  outcome.trials.resize(2);
+  outcome.trials[1].config.workers = 2;
+  Confirmation confirmation{
+      .config = outcome.trials[1].config, .speedup = {0.76, 0, 1.2}, .pairs = 2};
+  CHECK(confirmation.denies());
+  CHECK_THAT(detail::confirmation_text(outcome, confirmation),
+             StartsWith("NOT confirmed in fresh processes (2 launches each, in turn): with workers "
+                        "2 0.760x") &&
+                 ContainsSubstring("So it stays as it is."));
+  CHECK(to_json(confirmation).at("config").at("workers") == 2);
   confirmation.speedup.estimate = 1.2;
-  CHECK_THAT(detail::confirmation_text(confirmation),
-             StartsWith("confirmed") && !ContainsSubstring("Keep it as it is"));
+  CHECK_FALSE(confirmation.denies());
+  CHECK_THAT(detail::confirmation_text(outcome, confirmation),
+             StartsWith("confirmed") && !ContainsSubstring("stays as it is"));
+}
+
+TEST_CASE("a launch that failed denies nothing") {
+  CHECK_FALSE(Confirmation{.speedup = {1, 1, 1}, .failure = "crashed"}.denies());
 }
 
 }  // namespace feedrate::script_tests

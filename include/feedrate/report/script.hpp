@@ -46,6 +46,7 @@ struct LaunchedGpu {
 
 /// A command with the recommended settings against the same as it is, in fresh processes.
 struct Confirmation {
+  Config config;              ///< that was recommended
   Interval speedup{1, 1, 1};  ///< of the rate, 95 %
   int pairs = 0;              ///< of launches, in turn
   double as_is_samples_per_s = 0;
@@ -55,6 +56,9 @@ struct Confirmation {
   LaunchedGpu as_is_gpu = {}, recommended_gpu = {};
   double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: no epoch ended
   std::string failure = {};   ///< why there is none; then all else is empty
+
+  /// Whether fresh processes are no faster with it.
+  bool denies() const noexcept { return failure.empty() && pairs > 0 && speedup.estimate <= 1; }
 };
 
 }  // namespace feedrate

@@ -51,6 +51,7 @@ inline void from_json(const Json& json, Script& script) {
 inline Json to_json(const Confirmation& confirmation) {
   if (!confirmation.failure.empty()) return {{"failure", confirmation.failure}};
   return {
+      {"config", to_json(confirmation.config)},
       {"speedup", to_json(confirmation.speedup)},
       {"pairs", confirmation.pairs},
       {"as_is_samples_per_s", confirmation.as_is_samples_per_s},

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "feedrate/report/choice_text.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/report.hpp"
 
@@ -36,18 +37,19 @@ inline double parked_share(const Outcome& outcome) {
   return rounds_s > 0 ? parked_s / rounds_s : 0;
 }
 
-inline std::string confirmation_text(const Confirmation& confirmation) {
+inline std::string confirmation_text(const Outcome& outcome, const Confirmation& confirmation) {
   if (!confirmation.failure.empty()) return "Not confirmed: " + confirmation.failure;
   const std::string pairs = confirmation.pairs == 1
                                 ? "one launch each"
                                 : std::to_string(confirmation.pairs) + " launches each, in turn";
-  const bool denied = confirmation.speedup.estimate <= 1;
-  std::string text =
-      (denied ? "NOT confirmed in fresh processes (" : "confirmed in fresh processes (") + pairs +
-      "): " + format_number(confirmation.speedup.estimate) + "x, " +
-      format_number(confirmation.as_is_samples_per_s) + " to " +
-      format_number(confirmation.recommended_samples_per_s) + " samples/s.";
-  if (denied) text += " Keep it as it is, unless more launches tell otherwise.";
+  std::string text = "confirmed in fresh processes (" + pairs + "): ";
+  if (confirmation.denies()) {
+    text = "NOT " + text + "with " + config_text(outcome, confirmation.config) + " ";
+  }
+  text += format_number(confirmation.speedup.estimate) + "x, " +
+          format_number(confirmation.as_is_samples_per_s) + " to " +
+          format_number(confirmation.recommended_samples_per_s) + " samples/s.";
+  if (confirmation.denies()) text += " So it stays as it is.";
   const double before = confirmation.as_is_gpu.nvml_busy;
   const double after = confirmation.recommended_gpu.nvml_busy;
   if (before >= 0 && after >= 0) {
@@ -100,7 +102,8 @@ inline std::string loader_text(const WorkloadInfo& workload) {
 inline std::vector<std::string> script_lines(const Report& report) {
   const Script& script = *report.workload.script;
   std::vector<std::string> lines;
-  if (report.confirmation) lines.push_back(detail::confirmation_text(*report.confirmation));
+  if (report.confirmation)
+    lines.push_back(detail::confirmation_text(report.outcome, *report.confirmation));
   lines.push_back(detail::boundary_text(report.outcome));
   lines.push_back(detail::copies_text(script));
   if (const double parked = detail::parked_share(report.outcome); parked > 0.01) {
