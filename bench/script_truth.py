@@ -17,7 +17,8 @@ which measures all of them several times, not only those that may be best. Per s
 - how many pairs of configs the launches tell apart (95 %), how many of these autotune has in the
   same order, and the rank correlation that follows from these alone (Goodman and Kruskal's gamma);
 - how far its recommendation lies behind the best, which is chosen in each pass by the others, so
-  that nothing is best by luck;
+  that nothing is best by luck; those within a tenth of the best, and the answer, are launched
+  --finals times more for that: three launches scatter by more than the configs differ;
 - the wall time of both.
 
 With --runs N autotune answers N times instead, and nothing is launched beside it: per answer what
@@ -145,12 +146,24 @@ class Truth:
 
     def __init__(self, rates):
         self.rates = rates
-        self.passes = len(next(iter(rates.values())))
+
+    @property
+    def passes(self):
+        return len(next(iter(self.rates.values())))
 
     def mean(self, key, without=None):
         """Geometric, over the passes but one."""
         return statistics.geometric_mean(rate for at, rate in enumerate(self.rates[key])
                                          if at != without)
+
+    def of(self, keys):
+        """Of these configs alone, so far."""
+        return Truth({key: list(self.rates[key]) for key in keys})
+
+    def near_best(self):
+        """The configs within a tenth of the best."""
+        least = 0.9 * self.mean(self.best())
+        return [key for key in self.rates if self.mean(key) >= least]
 
     def best(self, without=None):
         return max(self.rates, key=lambda key: self.mean(key, without))
@@ -257,20 +270,32 @@ def rank_correlation(a, b):
     return statistics.correlation(ranks(a), ranks(b))
 
 
-def truth_of(options, name, report, folder):
-    """config key -> its rates, launched in turn, each pass in another order."""
-    configs = configs_of(report)
+def launch_all(options, name, report, folder, rates, passes):
+    """Adds to the rates of each config, launched in turn, each pass in another order."""
     script = report["workload"]["script"]
     index = script["loader"]["index"]
-    rates = {key_of(config): [] for config in configs}
-    for number in range(options.launches):
+    configs = [config for config in configs_of(report) if key_of(config) in rates]
+    for number in passes:
         random.Random(number).shuffle(configs)
         for config in configs:
             settings = dict(config, persistent=True, device=script["device"])
             rates[key_of(config)].append(launched_rate(options, name, settings, index, folder))
             print("  launch %d of %s: %.0f samples/s" % (number + 1, key_of(config),
                                                         rates[key_of(config)][-1]), flush=True)
-    return configs, Truth(rates)
+
+
+def truth_of(options, name, report, folder):
+    """What launches say of all configs, and of those that may be best and the answer; and the
+    seconds that the former took."""
+    began_s = time.monotonic()
+    truth = Truth({key_of(config): [] for config in configs_of(report)})
+    launch_all(options, name, report, folder, truth.rates, range(options.launches))
+    took_s = time.monotonic() - began_s
+    finals = truth.of({*truth.near_best(), key_of(report["recommendation"]["config"])})
+    if len(finals.rates) > 1:
+        launch_all(options, name, report, folder, finals.rates,
+                   range(options.launches, options.launches + options.finals))
+    return truth, finals, took_s
 
 
 def answer_of(report, wall_s):
@@ -304,15 +329,13 @@ def answers(options, name, folder):
 def judge(options, name, folder):
     report, wall_s = autotune(options, name, folder)
     print("%s: autotune took %.0f s" % (name, wall_s), flush=True)
-    began_s = time.monotonic()
-    configs, truth = truth_of(options, name, report, folder)
-    truth_s = time.monotonic() - began_s
-    believed = {key_of(config): believed_of(report, config) for config in configs}
+    truth, finals, truth_s = truth_of(options, name, report, folder)
+    believed = {key_of(config): believed_of(report, config) for config in configs_of(report)}
     known = [key for key in believed if believed[key]]
     apart = [(a, b) for a, b in truth.told_apart() if a in known and b in known]
     in_order = sum(believed[slower] < believed[faster] for slower, faster in apart)
-    best = truth.best()
-    regret, error = truth.regret(key_of(report["recommendation"]["config"]))
+    best = finals.best()
+    regret, error = finals.regret(key_of(report["recommendation"]["config"]))
     return {
         "script": name,
         "launches_s": truth_s,
@@ -326,7 +349,8 @@ def judge(options, name, folder):
         "regret": regret,
         "regret_standard_error": error,
         "best": dict(zip(KEYS, best)),
-        "configs": [{**dict(zip(KEYS, key)), "samples_per_s": truth.rates[key],
+        "configs": [{**dict(zip(KEYS, key)),
+                     "samples_per_s": finals.rates.get(key, truth.rates[key]),
                      "autotune_samples_per_s": believed[key]} for key in believed],
         **answer_of(report, wall_s),
     }
@@ -350,6 +374,7 @@ def main():
     parser.add_argument("--python", default=sys.executable, help="with torch")
     parser.add_argument("--seconds", type=float, default=20, help="of each launch")
     parser.add_argument("--launches", type=int, default=3, help="of each config")
+    parser.add_argument("--finals", type=int, default=0, help="more launches of what may be best")
     parser.add_argument("--runs", type=int, default=0, help="answers of autotune alone")
     parser.add_argument("--batches", action="store_true", help="the batch varies, too")
     parser.add_argument("--only", choices=SCRIPTS, nargs="*", help="these scripts")
