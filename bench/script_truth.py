@@ -51,7 +51,7 @@ SCRIPTS = {
 }
 BATCHES = {"computing": "32,128,512", "images": "4,16,64", "text": "2,8,32"}
 WITH_BATCHES = ["--allow", "training", "--workers", "0,1,2,4", "--prefetch", "2",
-                "--search", "grid", "--budget", "2min", "--batch"]
+                "--search", "grid", "--budget", "150s", "--batch"]
 
 
 def command_of(options, name):
