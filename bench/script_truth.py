@@ -16,9 +16,10 @@ which measures all of them several times, not only those that may be best. Per s
   in the mean: where that is low, the order of what is nearly as fast is chance;
 - how many pairs of configs the launches tell apart (95 %), how many of these autotune has in the
   same order, and the rank correlation that follows from these alone (Goodman and Kruskal's gamma);
-- how far its recommendation lies behind the best, which is chosen in each pass by the others, so
-  that nothing is best by luck; those within a tenth of the best, and the answer, are launched
-  --finals times more for that: three launches scatter by more than the configs differ;
+- how far its recommendation lies behind the best of those whose mean is within a tenth of the
+  highest; these and the answer are launched --finals times more for that, since three launches
+  may scatter by more than such configs differ; in each pass the best is chosen by the others, so
+  that none is best by luck;
 - the wall time of both.
 
 With --runs N autotune answers N times instead, and nothing is launched beside it: per answer what
@@ -346,6 +347,7 @@ def judge(options, name, folder):
         "pairs_told_apart": len(apart),
         "pairs_in_order": in_order,
         "rank_correlation_of_told_apart": gamma(in_order, len(apart)),
+        "finals": finals.passes - truth.passes,
         "regret": regret,
         "regret_standard_error": error,
         "best": dict(zip(KEYS, best)),

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command_run.hpp"
 
+#include <cstddef>
+#include <map>
 #include <utility>
+#include <vector>
 
 #include "command_plan.hpp"
 #include "confirm.hpp"
-#include "feedrate/tune/verify.hpp"
+#include "feedrate/report/script_text.hpp"
+#include "feedrate/tune/take_back.hpp"
 #include "touched_files.hpp"
 
 namespace feedrate {
@@ -38,8 +42,26 @@ bool asks_for_staying(const std::vector<Setting>& settings) {
   return !settings.empty() && settings.front().text.find(wish) != std::string::npos;
 }
 
-/// Two pairs of launches, where the script starts quickly.
-void confirm_recommendation(const CommandRun& run, Report& report) try {
+/// What to set, by trial.
+using SettingsOf = std::map<std::size_t, std::vector<Setting>>;
+
+/// Of each tier's choice, and of the script as it is: it can't be asked once it has ended.
+SettingsOf ask_settings(const CommandRun& run, Trials& trials, const Outcome& outcome) try {
+  SettingsOf settings;
+  if (outcome.tiers.empty()) return settings;
+  settings[outcome.reference] = trials.settings(outcome, outcome.reference);
+  for (const TierChoice& choice : outcome.tiers) {
+    settings[choice.trial] = trials.settings(outcome, choice.trial);
+  }
+  return settings;
+} catch (const Error& error) {
+  run.lost(std::string("The change of the script can't be shown: ") + error.what());
+  return {};
+}
+
+/// Whether fresh processes deny what is recommended. Two pairs of launches, where the script starts
+/// quickly.
+bool is_denied(const CommandRun& run, Report& report) try {
   constexpr double quick_s = 2;
   const Script& script = *report.workload.script;
   run.note("Confirming: the script as it is and as recommended, in fresh processes.");
@@ -48,12 +70,22 @@ void confirm_recommendation(const CommandRun& run, Report& report) try {
   const bool persistent = script.persistent || asks_for_staying(report.settings);
   report.confirmation = confirm(launch_of(run.options), script, report.outcome.recommended().config,
                                 persistent, wanted);
-  if (!report.confirmation->denies()) return;
-  take_back_choice(report.outcome);
-  report.settings.clear();
+  return report.confirmation->denies();
 } catch (const Error& error) {
   if (error.fault() != Fault::interrupted) throw;
   report.outcome.interrupted = true;
+  return false;
+}
+
+/// Confirms what is recommended; where that is denied, what then is.
+void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf settings) {
+  Outcome& outcome = report.outcome;
+  while (is_worth_confirming(run, report) && is_denied(run, report)) {
+    take_back_choice(outcome);
+    report.settings = settings[outcome.choice().trial];
+    if (outcome.choice().trial == outcome.reference) return;
+    report.notes.push_back(detail::confirmation_text(outcome, *report.confirmation));
+  }
 }
 
 }  // namespace
@@ -71,14 +103,11 @@ std::unique_ptr<Trials> make_command_trials(const CommandRun& run, std::optional
 }
 
 void finish_command(const CommandRun& run, std::unique_ptr<Trials> trials, Report& report) {
-  try {
-    if (!report.outcome.tiers.empty()) report.settings = trials->settings(report.outcome);
-  } catch (const Error& error) {
-    run.lost(std::string("The change of the script can't be shown: ") + error.what());
-  }
+  SettingsOf settings = ask_settings(run, *trials, report.outcome);
   report.notes = trials->notes();
   trials.reset();
-  if (is_worth_confirming(run, report)) confirm_recommendation(run, report);
+  if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
+  confirm_recommendation(run, report, std::move(settings));
   report.touched_files = touched_files(run.options.workdir, run.began_s, run.ours);
 }
 

@@ -59,7 +59,7 @@ class Confirming {
       add(forth ? script_.config : recommended_);
       add(forth ? recommended_ : script_.config);
       ratios.push_back(changed_.back().samples_per_s() / as_is_.back().samples_per_s());
-      if (wanted == 1 && ratios.front() <= 1) wanted = 2;  // one unlucky pair denies nothing
+      if (pair + 1 == wanted) wanted += needs_another(ratios);
     }
     Confirmation confirmation;
     confirmation.config = recommended_;

@@ -51,6 +51,8 @@ std::string with_budget(const std::vector<std::string>& words, double budget_s) 
   return line;
 }
 
+}  // namespace
+
 std::vector<NextStep> next_steps(const Report& report, const SweepOptions& options,
                                  const ReportFile& file) {
   std::vector<NextStep> steps;
@@ -75,8 +77,6 @@ std::vector<NextStep> next_steps(const Report& report, const SweepOptions& optio
   }
   return steps;
 }
-
-}  // namespace
 
 /// What the report's file is called after.
 std::string name_of_workload(const SweepOptions& options) {

@@ -26,6 +26,10 @@ void describe_machine(Report& report, const SweepOptions& options, ProgressLine&
 /// Puts in what is searched.
 void add_plan(Report& report, const TuneOptions& plan);
 
+/// Commands that are worth running next, by how the report stands.
+std::vector<NextStep> next_steps(const Report& report, const SweepOptions& options,
+                                 const ReportFile& file);
+
 /// The parts of a report that depend on how the sweep stands; the next steps name options and file.
 void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
             const SweepOptions& options, const ReportFile& file);

@@ -145,6 +145,7 @@ void ScriptTrials::start() {
     attach_to_most_batches(nothing);
   }
   ++launches_;
+  keeps_up_.clear();
   start_s_ = Trials::now_s() - began_s;
   starting_s_ += start_s_;
   const Prepared found = describe();
@@ -249,13 +250,32 @@ Round ScriptTrials::run(const Request& request) {
 Round ScriptTrials::run_exactly(const Request& request, int batches) {
   Json question = question_of(request);
   question["exactly"] = batches;
+  if (request.part == Part::coupled) question["warm_up"] = warm_up_of(request.config);
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question, watch);
   throw_if_failed(answers);
-  if (request.part == Part::coupled) add_waiting(answers);
+  if (request.part == Part::coupled) {
+    remember_supply(request.config, answers);
+    add_waiting(answers);
+  }
   Round round = together(answers, true);
   round.block = launches_ - 1;
   return round;
+}
+
+/// Batches until the workers of every rank are at work as in the midst of a run, as a single script
+/// decides by itself: once round them, unless all ranks had batches ready behind the last round.
+int ScriptTrials::warm_up_of(const Config& config) const {
+  const bool* keeps_up = find(keeps_up_, config);
+  return keeps_up && *keeps_up ? 0 : config.workers;
+}
+
+void ScriptTrials::remember_supply(const Config& config, const std::vector<Json>& answers) {
+  const bool keeps_up = std::all_of(answers.begin(), answers.end(), [&](const Json& answer) {
+    return 2 * round_of(answer).ring_at_end >= config.workers * config.prefetch;
+  });
+  std::erase_if(keeps_up_, [&](const auto& known) { return known.first == config; });
+  keeps_up_.emplace_back(config, keeps_up);
 }
 
 void ScriptTrials::add_waiting(const std::vector<Json>& answers) {
@@ -332,9 +352,9 @@ Json ScriptTrials::loader_changes(const Trial& best) const {
   return changes;
 }
 
-std::vector<Setting> ScriptTrials::settings(const Outcome& outcome) {
+std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t trial) {
   const Script& script = *prepared_->info.script;
-  const Trial& best = outcome.recommended();
+  const Trial& best = outcome.trials[trial];
   std::vector<Setting> settings;
   if (const Json changes = loader_changes(best); !changes.empty()) {
     const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});

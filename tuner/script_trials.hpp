@@ -49,7 +49,7 @@ class ScriptTrials final : public Trials {
   /// Stands still while the script starts: that is not tuning.
   double now_s() override { return Trials::now_s() - starting_s_; }
   std::vector<std::string> notes() const override;
-  std::vector<Setting> settings(const Outcome& outcome) override;
+  std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
 
  private:
   void launch();
@@ -58,6 +58,8 @@ class ScriptTrials final : public Trials {
   Prepared describe() const;
   std::vector<Json> ask(const Json& question, Watch watch);
   Round run_exactly(const Request& request, int batches);
+  int warm_up_of(const Config& config) const;
+  void remember_supply(const Config& config, const std::vector<Json>& answers);
   void add_waiting(const std::vector<Json>& answers);
   int batches_for(const Request& request);
   Json loader_changes(const Trial& best) const;
@@ -70,6 +72,8 @@ class ScriptTrials final : public Trials {
   int launches_ = 0;
   /// Seconds per batch, where ranks keep step.
   std::map<Part, std::vector<std::pair<Config, double>>> batch_s_;
+  /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.
+  std::vector<std::pair<Config, bool>> keeps_up_;
   struct Waiting {
     double wait_s = 0, duration_s = 0;
     double share() const noexcept { return duration_s > 0 ? wait_s / duration_s : 0; }

@@ -137,6 +137,7 @@ class SweepRun {
     progress_.clear();
     update(report_, outcome, measurer, wall_s(measurer), options_, file_);
     if (is_command(options_)) finish_command(command_run(), std::move(trials_), report_);
+    report_.next = next_steps(report_, options_, file_);
     print_result(report_, options_, file_);
     file_.write(report_);
     return outcome.interrupted ? 130 : 0;

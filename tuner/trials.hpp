@@ -43,9 +43,9 @@ class Trials : public Measurer {
   /// What the user should know of how the workload behaved, a sentence each.
   virtual std::vector<std::string> notes() const { return {}; }
 
-  /// What to write into the user's source to have what `outcome` recommends; empty where there is
-  /// no source to change.
-  virtual std::vector<Setting> settings(const Outcome&) { return {}; }
+  /// What to write into the user's source to have a trial of the outcome; empty where there is no
+  /// source to change.
+  virtual std::vector<Setting> settings(const Outcome&, std::size_t) { return {}; }
 
  protected:
   std::optional<Prepared> prepared_;

@@ -2,7 +2,8 @@
 """Lanes: copies of the script's DataLoader with other settings, that take turns in one process.
 
 A lane that is not used is parked: its workers fill their queue and then sleep. When it goes on,
-what was loaded meanwhile is thrown away down to what lay ready before: nothing is flattered.
+what was loaded meanwhile is thrown away down to what lay ready at the end of its last round with
+the step: nothing is flattered.
 """
 
 import copy
@@ -135,7 +136,7 @@ class Lane:
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
         self._iterator = loader._get_iterator()
-        self._levels = {}  # by prefetch: batches that lay ready when it was parked
+        self._levels = {}  # by prefetch: batches that lay ready behind its last round with the step
         self.used = 0  # when it was used last; counts up
 
     @property
@@ -147,18 +148,16 @@ class Lane:
         """Batches that it loads ahead."""
         return self._workers * self._prefetch
 
-    def warm_up(self, exactly=False):
-        """Batches until its workers are at work as in the midst of a run: once round them.
+    def warm_up(self):
+        """Batches until its workers are at work as in the midst of a run: once round them, where it
+        is new, loads another number ahead than before, or can't keep up with the step.
 
-        Those of a parked lane sleep. Where they can't keep up with the step, all would then begin
-        at once, and wait for the slowest; in a run each is somewhere else. Where they can, by what
-        lay ready when it was parked, there is nothing to wait for. `exactly`: the number may not
-        hang on that, since several processes train together, step by step.
+        Workers of a parked lane sleep, and would all begin at once, while in a run each is
+        somewhere else: the step would wait for the slowest of them. Where batches lie ready it
+        waits for none.
         """
-        level = self._levels.get(self._prefetch)
-        if not exactly and level is not None and 2 * level >= self.capacity:
-            return 0
-        return self._workers
+        keeps_up = self._prefetch in self._levels and 2 * self.ready() >= self.capacity
+        return 0 if keeps_up else self._workers
 
     def pids(self):
         return [worker.pid for worker in getattr(self._iterator, "_workers", [])]
@@ -217,13 +216,14 @@ class Lane:
         finally:
             del iterator._try_put_index
 
-    def park(self):
-        """A round with the step is over; the next one begins with what lies ready now."""
+    def keep_level(self):
+        """A round with the step is over: the next one begins with as many batches ready."""
         self._levels[self._prefetch] = self.ready()
 
     def resume(self, beat, empty=False):
-        """Throws away what was loaded while it was parked; all that is ready, where `empty`. What
-        lay ready and is gone, because it loaded less ahead meanwhile, is waited for."""
+        """Throws away what was loaded since its last round with the step; all that is ready, where
+        `empty`. What lay ready then and is gone, because it loaded less ahead meanwhile or was
+        drained, is waited for."""
         most = self.capacity
         level = 0 if empty else self._levels.get(self._prefetch, 0)
         while most > 0 and self.ready() > level:

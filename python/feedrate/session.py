@@ -188,7 +188,8 @@ class Session:
         batch = lane.take()
         first_batch_s = self._now() - began_s
         yield from self._step(batch)
-        for _ in range(lane.warm_up(exactly=wanted.exactly > 0)):
+        warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
+        for _ in range(warm_up):
             yield from self._step(lane.take())
         window = Window(wanted, lane.workers, lane.ready())
         meter.begin(lane.pids(), self._lanes.others(lane))
@@ -204,7 +205,7 @@ class Session:
             if window.is_over(lane.ready):
                 break
         answer = meter.end(window, first_batch_s, lane.ready())
-        lane.park()
+        lane.keep_level()
         return answer
 
     def _drained(self, config, wanted, meter):

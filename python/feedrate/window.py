@@ -11,6 +11,7 @@ class Wanted:
         self.min_batches = question["min_batches"]
         self.max_batches = question["max_batches"]
         self.exactly = question.get("exactly", 0)  # batches; 0: time decides
+        self.warm_up = question.get("warm_up")  # batches before it; None: the lane decides
 
 
 class Window:

@@ -146,6 +146,17 @@ class Rounds(Asking):
         # Would catch processes that wait for each other, and do not step alike.
         self.assertEqual(self.round(question("coupled", exactly=7))["batches"], 7)
 
+    def test_as_many_steps_before_it_as_are_asked_for(self):
+        # Would catch ranks that step a different number of times, each by what it has ready: they
+        # would wait for each other for good.
+        one = self.round(question("coupled", exactly=7, warm_up=5))
+        self.assertEqual((len(self.steps), one["batches"]), (1 + 5 + 7, 7))
+
+    def test_a_lane_that_gets_going_does_so_before_the_clock_starts(self):
+        with mock.patch.object(Lane, "warm_up", lambda lane: 4):
+            one = self.round(question("coupled"))
+        self.assertEqual((len(self.steps), one["batches"]), (1 + 4 + 3, 3))
+
     def test_drained_gives_the_script_nothing(self):
         one = self.round(question("loader"))
         self.assertEqual(self.steps, [])
@@ -153,11 +164,11 @@ class Rounds(Asking):
 
     def test_only_coupled_tells_what_lies_ready_beside_the_step(self):
         # Bug: a lane went on with an empty queue, since its loader had been measured alone.
-        with mock.patch.object(Lane, "park") as park:
+        with mock.patch.object(Lane, "keep_level") as keep_level:
             self.answers(question("loader"), question("device"))
-            park.assert_not_called()
+            keep_level.assert_not_called()
             self.answers(question("coupled"))
-            park.assert_called_once_with()
+            keep_level.assert_called_once_with()
 
     def test_replayed_waits_for_nothing(self):
         one = self.round(question("device"))

@@ -191,9 +191,28 @@ def a_gain_that_fresh_processes_deny_is_taken_back(tmp):
     assert confirmation["speedup"]["estimate"] < 1 and confirmation["pairs"] == 2, confirmation
     recommendation = report["recommendation"]
     assert recommendation["config"]["workers"] == 0, recommendation
-    assert recommendation["status"] == "unresolved" and recommendation["verified"] is None, recommendation
-    assert report["settings"] == [], report["settings"]
-    assert "NOT confirmed" in out and "So it stays as it is." in out, out
+    assert recommendation["status"] == "not_confirmed" and recommendation["verified"] is None, recommendation
+    assert report["settings"] == [] and report["next"] == [], (report["settings"], report["next"])
+    assert all(cause["gain"] is None or not cause["measured"] for cause in report["diagnoses"]), report["diagnoses"]
+    assert "NOT confirmed" in out and "keep it as it is: fresh processes were no faster" in out, out
+
+
+@test
+def where_the_widest_change_is_denied_the_narrower_one_is_confirmed_and_recommended(tmp):
+    # Bug: the script as it is, though only the larger batch is slow in fresh processes, and the workers are not.
+    code, _, err = run(*QUIET, "--budget", "6s", *TWO, "--batch", "16,64", "--allow", "safe,training", "--",
+                       *command("loops.py", "is_slow_with_large_batches_in_fresh_processes"), cwd=tmp,
+                       env=environment())
+    assert code == 0, err
+    report = report_of(tmp)
+    recommendation = report["recommendation"]
+    assert recommendation["tiers"]["training"]["standing"] == "not_confirmed", recommendation
+    config = recommendation["config"]
+    assert (config["workers"], config["batch"]) == (2, 16), recommendation
+    assert report["confirmation"]["config"] == config, report["confirmation"]
+    assert report["confirmation"]["speedup"]["estimate"] > 1.2, report["confirmation"]
+    assert "num_workers=2" in report["settings"][0]["text"], report["settings"]
+    assert any("NOT confirmed" in note and "batch 64" in note for note in report["notes"]), report["notes"]
 
 
 @test

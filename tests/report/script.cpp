@@ -43,15 +43,17 @@ TEST_CASE("a gain that fresh processes deny is not said to be confirmed") {
   Confirmation confirmation{
       .config = outcome.trials[1].config, .speedup = {0.76, 0, 1.2}, .pairs = 2};
   CHECK(confirmation.denies());
+  confirmation.as_is_gpu.nvml_busy = 0.5;
+  confirmation.recommended_gpu.nvml_busy = 0.4;
   CHECK_THAT(detail::confirmation_text(outcome, confirmation),
-             StartsWith("NOT confirmed in fresh processes (2 launches each, in turn): with workers "
-                        "2 0.760x") &&
-                 ContainsSubstring("So it stays as it is."));
+             StartsWith("NOT confirmed in fresh processes (2 launches each, in turn): 0.760x with "
+                        "workers 2, ") &&
+                 ContainsSubstring("40 % with workers 2.") && !ContainsSubstring("recommended"));
   CHECK(to_json(confirmation).at("config").at("workers") == 2);
   confirmation.speedup.estimate = 1.2;
   CHECK_FALSE(confirmation.denies());
   CHECK_THAT(detail::confirmation_text(outcome, confirmation),
-             StartsWith("confirmed") && !ContainsSubstring("stays as it is"));
+             StartsWith("confirmed") && ContainsSubstring("as recommended"));
 }
 
 TEST_CASE("a launch that failed denies nothing") {

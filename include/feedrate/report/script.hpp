@@ -46,7 +46,7 @@ struct LaunchedGpu {
 
 /// A command with the recommended settings against the same as it is, in fresh processes.
 struct Confirmation {
-  Config config;              ///< that was recommended
+  Config config = {};         ///< that was recommended, and still is unless this denies it
   Interval speedup{1, 1, 1};  ///< of the rate, 95 %
   int pairs = 0;              ///< of launches, in turn
   double as_is_samples_per_s = 0;

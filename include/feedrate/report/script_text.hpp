@@ -37,29 +37,30 @@ inline double parked_share(const Outcome& outcome) {
   return rounds_s > 0 ? parked_s / rounds_s : 0;
 }
 
+inline std::string launches_text(int pairs) {
+  return pairs == 1 ? "one launch each" : std::to_string(pairs) + " launches each, in turn";
+}
+
 inline std::string confirmation_text(const Outcome& outcome, const Confirmation& confirmation) {
   if (!confirmation.failure.empty()) return "Not confirmed: " + confirmation.failure;
-  const std::string pairs = confirmation.pairs == 1
-                                ? "one launch each"
-                                : std::to_string(confirmation.pairs) + " launches each, in turn";
-  std::string text = "confirmed in fresh processes (" + pairs + "): ";
-  if (confirmation.denies()) {
-    text = "NOT " + text + "with " + config_text(outcome, confirmation.config) + " ";
-  }
-  text += format_number(confirmation.speedup.estimate) + "x, " +
-          format_number(confirmation.as_is_samples_per_s) + " to " +
-          format_number(confirmation.recommended_samples_per_s) + " samples/s.";
-  if (confirmation.denies()) text += " So it stays as it is.";
+  const bool denies = confirmation.denies();
+  const std::string change =
+      denies ? "with " + config_text(outcome, confirmation.config) : "as recommended";
+  std::string text = denies ? "NOT confirmed" : "confirmed";
+  text += " in fresh processes (" + launches_text(confirmation.pairs) +
+          "): " + format_number(confirmation.speedup.estimate) + "x" +
+          (denies ? " " + change : "") + ", " + format_number(confirmation.as_is_samples_per_s) +
+          " to " + format_number(confirmation.recommended_samples_per_s) + " samples/s.";
   const double before = confirmation.as_is_gpu.nvml_busy;
   const double after = confirmation.recommended_gpu.nvml_busy;
   if (before >= 0 && after >= 0) {
     text += " By NVML the GPU is busy " + format_percent(before) + " of the time as it is, " +
-            format_percent(after) + " as recommended.";
+            format_percent(after) + " " + change + ".";
   }
   const std::uint64_t memory = confirmation.as_is_gpu.memory_bytes;
   if (memory > 0 && confirmation.recommended_gpu.memory_bytes > 0) {
     text += " Its tensors take " + format_bytes(memory) + " of the GPU's memory as it is, " +
-            format_bytes(confirmation.recommended_gpu.memory_bytes) + " as recommended.";
+            format_bytes(confirmation.recommended_gpu.memory_bytes) + " " + change + ".";
   }
   if (confirmation.outside_share >= 0) {
     text += " As it is, it spends " + format_percent(confirmation.outside_share) +

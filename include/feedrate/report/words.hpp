@@ -36,6 +36,8 @@ inline std::string describe(const TierChoice& choice) {
   switch (choice.standing) {
     case Standing::keep_current:
       return "keep it as it is: no finalist was shown to be faster" + open;
+    case Standing::not_confirmed:
+      return "keep it as it is: fresh processes were no faster with what looked better";
     case Standing::tied:
       return "tied with " + std::to_string(choice.tie_set.size() - 1) +
              " more, of which this one is the cheapest" + open;

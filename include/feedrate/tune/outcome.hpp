@@ -34,12 +34,13 @@ enum class Standing : std::uint8_t {
   resolved,    ///< one config is faster than all others
   tied,        ///< several are equally fast as far as this machine resolves; the cheapest is named
   unresolved,  ///< the machine is too noisy, or the budget too short, to tell
-  keep_current,  ///< nothing is faster than the reference
+  keep_current,   ///< nothing is faster than the reference
+  not_confirmed,  ///< the reference stays: fresh processes were no faster with what looked better
 };
 
 constexpr std::string_view name_of(Standing standing) noexcept {
-  constexpr std::array<std::string_view, 4> names = {"resolved", "tied", "unresolved",
-                                                     "keep_current"};
+  constexpr std::array<std::string_view, 5> names = {"resolved", "tied", "unresolved",
+                                                     "keep_current", "not_confirmed"};
   return names[static_cast<std::size_t>(standing)];
 }
 

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstddef>
-#include <limits>
 #include <optional>
 #include <vector>
 
@@ -26,24 +24,8 @@ inline std::optional<double> verify_once(Sweep& sweep, bool reference_first) {
 
 }  // namespace detail
 
-/// The choice is denied by more measurements: in each tier that has it the reference stays, and
-/// nothing is resolved.
-inline void take_back_choice(Outcome& outcome) {
-  const std::size_t denied = outcome.choice().trial;
-  for (TierChoice& choice : outcome.tiers) {
-    if (choice.trial != denied) continue;
-    choice = {.tier = choice.tier,
-              .trial = outcome.reference,
-              .tie_set = {outcome.reference},
-              .open_gain = std::numeric_limits<double>::infinity()};
-  }
-  outcome.verified.reset();
-  outcome.verified_rounds = 0;
-}
-
 /// Runs the recommended config against the reference five times more, in turn, within `share` of
-/// the budget. What was only likely to be faster, and is not in these, is taken back. False where
-/// one of the two failed in it: then the choice is to be made anew.
+/// the budget. False where one of the two failed in it: then the choice is to be made anew.
 inline bool verify(Sweep& sweep, double share) {
   constexpr int repeats = 5;
   Outcome& outcome = sweep.outcome();
@@ -59,8 +41,6 @@ inline bool verify(Sweep& sweep, double share) {
   if (ratios.size() < 2) return true;
   outcome.verified = geometric_interval(ratios, 0.05);
   outcome.verified_rounds = static_cast<int>(ratios.size());
-  const bool was_shown = outcome.choice().speedup.low > 1;
-  if (!was_shown && outcome.verified->estimate <= 1) take_back_choice(outcome);
   return true;
 }
 

@@ -116,6 +116,15 @@ def is_slow_in_fresh_processes():
             model.train(x)
 
 
+def is_slow_with_large_batches_in_fresh_processes():
+    """Samples are quick to load, and a step takes as long for any batch."""
+    loader = DataLoader(Rows(load_s=0.0002), batch_size=16)
+    for _ in range(1000):
+        for x, _ in loader:
+            time.sleep(0.1 if os.environ.get("FEEDRATE_PLAIN") and len(x) > 16 else 0.003)
+            model.train(x)
+
+
 def crashes():
     print("loading the data")
     raise ValueError("no such data set: /data/x")

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/tune/take_back.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <vector>
+
+namespace feedrate::take_back_tests {
+namespace {
+
+/// Of three trials, of which the first is the reference: what safe, numerics and training chose.
+Outcome chosen(std::size_t safe, std::size_t numerics, std::size_t training) {
+  Outcome outcome;
+  outcome.trials.resize(3);
+  outcome.tiers = {{.tier = Tier::safe, .standing = Standing::resolved, .trial = safe},
+                   {.tier = Tier::numerics, .standing = Standing::resolved, .trial = numerics},
+                   {.tier = Tier::training, .standing = Standing::resolved, .trial = training}};
+  return outcome;
+}
+
+TEST_CASE("What is denied is taken back in each tier that has it", "[take_back]") {
+  // Bug: a report that goes on recommending what fresh processes deny.
+  Outcome outcome = chosen(1, 1, 1);
+  outcome.verified = Interval{1.2, 1.1, 1.3};
+  take_back_choice(outcome);
+  for (const TierChoice& choice : outcome.tiers) {
+    CHECK(choice.trial == 0);
+    CHECK(choice.standing == Standing::not_confirmed);
+    CHECK(choice.tie_set == std::vector<std::size_t>{0});
+    CHECK(choice.speedup.estimate == 1);
+  }
+  CHECK(outcome.choice().trial == 0);
+  CHECK_FALSE(outcome.verified);
+}
+
+TEST_CASE("What a narrower tier has stands, and is recommended then", "[take_back]") {
+  // Bug: the script as it is, though nobody denied the four workers that a larger batch built on.
+  Outcome outcome = chosen(1, 2, 2);
+  take_back_choice(outcome);
+  CHECK(outcome.choice().tier == Tier::safe);
+  CHECK(outcome.choice().trial == 1);
+  CHECK(outcome.choice().standing == Standing::resolved);
+  CHECK(outcome.tiers[1].trial == 0);
+  take_back_choice(outcome);
+  CHECK(outcome.choice().trial == 0);
+}
+
+TEST_CASE("A tier that is only shown is not recommended instead", "[take_back]") {
+  // Bug: bf16 as the recommendation of a run that asked for it as a what-if.
+  Outcome outcome = chosen(1, 2, 2);
+  outcome.headline = Tier::safe;
+  take_back_choice(outcome);
+  CHECK(outcome.choice().tier == Tier::safe);
+  CHECK(outcome.choice().trial == 0);
+  CHECK(outcome.tiers[1].trial == 2);
+}
+
+TEST_CASE("A gain that was measured with what is denied is no longer told", "[take_back]") {
+  Outcome outcome = chosen(1, 1, 1);
+  outcome.diagnoses = {{.cause = "too_few_workers", .gain = 2.0, .measured = true},
+                       {.cause = "preprocess_offline", .gain = 1.5}};
+  take_back_choice(outcome);
+  CHECK_FALSE(outcome.diagnoses[0].gain);
+  CHECK_FALSE(outcome.diagnoses[0].measured);
+  CHECK(outcome.diagnoses[1].gain == 1.5);
+}
+
+}  // namespace
+}  // namespace feedrate::take_back_tests
