@@ -61,6 +61,17 @@ TEST_CASE("A loader that computes and gains by workers has too few of them", "[d
   CHECK_THAT(first_of(few).remedy, ContainsSubstring("workers 8"));
 }
 
+TEST_CASE("No sample computes longer than it takes", "[diagnose]") {
+  // Bug: "A sample takes 1.18 ms to load, 1.19 ms of it computing": two clocks, of which each errs.
+  Evidence evidence = planted_evidence({}, 480, {.loader = 1000, .device = 1000});
+  plant_choice(evidence, Tier::safe, two_workers, 2);
+  evidence.demands.loader = planted_loader(1.18e-3, 1.19e-3);
+  CHECK_THAT(first_of(evidence).evidence,
+             ContainsSubstring("1.18 ms to load, all of it computing"));
+  evidence.demands.loader = planted_loader(2e-3, 1e-3);
+  CHECK_THAT(first_of(evidence).evidence, ContainsSubstring("2 ms to load, 1 ms of it computing"));
+}
+
 TEST_CASE("Samples that wait and gain by workers are waiting_samples", "[diagnose]") {
   // Bug: cores recommended for data that only wait.
   Evidence waiting = starved();

@@ -60,8 +60,9 @@ inline bool samples_wait(const Evidence& evidence) {
 inline std::string how_samples_load(const Case& of) {
   const auto& loader = of.evidence.demands.loader;
   if (!loader) return "";
-  return " A sample takes " + duration(loader->serial_s) + " to load, " + duration(loader->cpu_s) +
-         " of it computing.";
+  const bool computes = loader->cpu_s > 0.95 * loader->serial_s;
+  return " A sample takes " + duration(loader->serial_s) + " to load, " +
+         (computes ? "all" : duration(loader->cpu_s)) + " of it computing.";
 }
 
 /// Whether workers were tried, and none could load: of data that can't be sent to them, say.
