@@ -112,6 +112,26 @@ inline Interval mean_interval(std::span<const double> values, double alpha) noex
   return {center, center - half, center + half};
 }
 
+/// Mean of `a` less that of `b`, at least two values each, with its interval; they may scatter
+/// differently. Source: B. L. Welch, "The Generalization of 'Student's' Problem when Several
+/// Different Population Variances are Involved", Biometrika 34 (1947).
+inline Interval mean_difference(std::span<const double> a, std::span<const double> b,
+                                double alpha) noexcept {
+  const auto variance_of_mean = [](std::span<const double> values) {
+    const double deviation = standard_deviation(values);
+    return deviation * deviation / static_cast<double>(values.size());
+  };
+  const double difference = mean(a) - mean(b);
+  const double of_a = variance_of_mean(a), of_b = variance_of_mean(b);
+  const double both = of_a + of_b;
+  if (both <= 0) return {difference, difference, difference};
+  const double freedom = both * both /
+                         (of_a * of_a / static_cast<double>(a.size() - 1) +
+                          of_b * of_b / static_cast<double>(b.size() - 1));
+  const double half = student_quantile(freedom, alpha) * std::sqrt(both);
+  return {difference, difference - half, difference + half};
+}
+
 /// The level at which an interval of "the best of `count`, less another" covers with `confidence`
 /// where all of them are equal: the best looks better than it is, by its luck. Never above
 /// 1 - confidence. Source: the integral of R. E. Bechhofer, "A Single-Sample Multiple Decision

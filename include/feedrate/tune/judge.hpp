@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "feedrate/tune/finalists.hpp"
+#include "feedrate/tune/likely.hpp"
 #include "feedrate/tune/race.hpp"
 #include "feedrate/tune/sweep.hpp"
 
@@ -59,6 +60,7 @@ class Judge {
 
  private:
   using Trials = std::vector<std::size_t>;
+  enum class Proof { shown, likely };
 
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
   static constexpr double little = 0.0075;
@@ -96,7 +98,7 @@ class Judge {
         sweep_.options().allowed.begin(), sweep_.options().allowed.end(), [&](Tier tier) {
           const Trials trials = in_race(tier);
           if (trials.empty()) return true;
-          const std::size_t choice = choice_of(tied(trials), trials, &Race::is_shown_faster);
+          const std::size_t choice = choice_of(tied(trials), trials, Proof::shown);
           return expected_loss(choice, trials) < little && open_gain(choice, trials) < much;
         });
   }
@@ -168,10 +170,10 @@ class Judge {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return settle_alone(choice, trials);
     const Trials tie_set = choice.tie_set;
-    take(choice, choice_of(tie_set, trials, &Race::is_shown_faster), trials);
+    take(choice, choice_of(tie_set, trials, Proof::shown), trials);
     if (choice.standing != Standing::unresolved || choice.trial != reference) return;
     choice.tie_set = tie_set;
-    take(choice, choice_of(tie_set, trials, &Race::is_likely_faster), trials);
+    take(choice, choice_of(tie_set, trials, Proof::likely), trials);
     choice.standing = Standing::unresolved;
   }
 
@@ -193,13 +195,12 @@ class Judge {
 
   /// The cheapest of a tie set that is faster than the reference, else the best of all that are,
   /// else the reference: a leader that wins by luck hides nobody.
-  std::size_t choice_of(const Trials& tie_set, const Trials& trials,
-                        bool (Race::*is_faster)(std::size_t, std::size_t) const) const {
+  std::size_t choice_of(const Trials& tie_set, const Trials& trials, Proof proof) const {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.score(reference)) return tie_set.front();
     if (std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end()) return reference;
     const auto beats = [&](std::size_t trial) {
-      return trial != reference && (race_.*is_faster)(trial, reference);
+      return trial != reference && is_faster(trial, reference, proof);
     };
     const auto tied = std::find_if(tie_set.begin(), tie_set.end(), beats);
     if (tied != tie_set.end()) return *tied;
@@ -207,12 +208,16 @@ class Judge {
     return any == trials.end() ? reference : *any;
   }
 
+  bool is_faster(std::size_t a, std::size_t b, Proof proof) const {
+    if (proof == Proof::shown) return race_.is_shown_faster(a, b);
+    return race_.is_likely_faster(a, b) || is_likely_by_all_rounds(sweep_, a, b);
+  }
+
   /// Where the reference itself does not run there is nothing to gain against.
   void settle_alone(TierChoice& choice, const Trials& trials) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
     choice.trial = choice.tie_set.front();
     choice.open_gain = open_gain(choice.trial, trials);
-    choice.speedup = {1, 0, infinity};
+    choice.speedup = {1, 0, std::numeric_limits<double>::infinity()};
     choice.standing = standing(choice, false);
   }
 
@@ -226,9 +231,8 @@ class Judge {
   /// Whether anything but the reference was measured, where there is anything else.
   bool has_measured_others() const {
     const auto& trials = sweep_.outcome().trials;
-    return trials.size() == 1 || std::count_if(trials.begin(), trials.end(), [](const Trial& t) {
-                                   return !t.rounds.empty();
-                                 }) > 1;
+    const auto ran = [](const Trial& trial) { return !trial.rounds.empty(); };
+    return trials.size() == 1 || std::count_if(trials.begin(), trials.end(), ran) > 1;
   }
 
   /// Tiers share pairs; the report holds each once.
