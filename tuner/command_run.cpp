@@ -59,8 +59,8 @@ SettingsOf ask_settings(const CommandRun& run, Trials& trials, const Outcome& ou
   return {};
 }
 
-/// Whether fresh processes deny what is recommended. Two pairs of launches, where the script starts
-/// quickly.
+/// Confirms what is recommended; whether fresh processes deny it. Two pairs of launches, where the
+/// script starts quickly.
 bool is_denied(const CommandRun& run, Report& report) try {
   constexpr double quick_s = 2;
   const Script& script = *report.workload.script;
@@ -85,6 +85,7 @@ void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf se
     report.settings = settings[outcome.choice().trial];
     if (outcome.choice().trial == outcome.reference) return;
     report.notes.push_back(detail::confirmation_text(outcome, *report.confirmation));
+    report.confirmation.reset();
   }
 }
 

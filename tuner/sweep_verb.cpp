@@ -140,7 +140,7 @@ class SweepRun {
     report_.next = next_steps(report_, options_, file_);
     print_result(report_, options_, file_);
     file_.write(report_);
-    return outcome.interrupted ? 130 : 0;
+    return report_.outcome.interrupted ? 130 : 0;
   }
 
  private:

@@ -116,17 +116,18 @@ def wait_until_gone(mark, seconds):
         time.sleep(0.05)
 
 
-def started(tmp, *words, options=()):
-    """Autotune on a script, when its first trial has begun; and the mark of its processes."""
+def started(tmp, *words, options=(), confirms=False):
+    """Autotune on a script, when its first trial has begun, or its confirmation; and the mark of its
+    processes."""
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
-        [AUTOTUNE, *QUIET, "--no-confirm", "--budget", "60s", *options, "--", *command(*words)], cwd=tmp,
-        env={**os.environ, **environment(), MARK: mark}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True)
+        [AUTOTUNE, *QUIET, *([] if confirms else ["--no-confirm"]), "--budget", "2s" if confirms else "60s",
+         *options, "--", *command(*words)], cwd=tmp, env={**os.environ, **environment(), MARK: mark},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
-        if "trial" in line:
+        if ("Confirming" if confirms else "trial") in line:
             break
-    assert len(processes_with(mark)) > 1, "the script does not run"
+    assert confirms or len(processes_with(mark)) > 1, "the script does not run"
     return process, mark
 
 
@@ -638,6 +639,20 @@ def ctrl_c_writes_a_partial_report_and_leaves_no_process(tmp):
     assert "interrupted" in out, out
     wait_until_gone(mark, 5)
     assert report_of(tmp)["interrupted"] is True
+
+
+@test
+def ctrl_c_while_it_confirms_is_an_interrupted_run_too(tmp):
+    # Bug: exit 0, as if the recommendation had been confirmed.
+    process, mark = started(tmp, "train.py", options=TWO, confirms=True)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, process.returncode
+    assert "interrupted" in out and "--resume" in out, out
+    wait_until_gone(mark, 5)
+    report = report_of(tmp)
+    assert report["interrupted"] is True and report["confirmation"] is None, report["confirmation"]
 
 
 @test

@@ -90,6 +90,15 @@ TEST_CASE("A device that waits is not called well fed for want of a cause", "[sc
   CHECK_THAT(flowing(report), ContainsSubstring("well fed: it waits for data 4.0 %"));
 }
 
+TEST_CASE("What of a gap is unexplained is said once", "[screen]") {
+  // Bug: "This leaves 34 % of the gap open." and, below it, "34 % of the gap is unexplained."
+  Report report = testing::example_report();
+  report.outcome.unexplained_share = 0.34;
+  CHECK_THAT(flowing(report), !ContainsSubstring("is unexplained"));
+  report.outcome.diagnoses[0].share_of_gap = 0;  // a cause within the step has not said it
+  CHECK_THAT(flowing(report), ContainsSubstring("34 % of the gap is unexplained."));
+}
+
 TEST_CASE("What only a GPU has is shown where it is varied, and said in PyTorch's words",
           "[screen]") {
   // Bug: a switch of GPUs on the screen of a cpu, or one that was chosen and that nobody is told.

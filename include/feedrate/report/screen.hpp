@@ -64,10 +64,16 @@ class Screen {
     }
     causes();
     if (report_.workload.load) block("", parts());
-    if (outcome().unexplained_share > 0.1) {
+    if (outcome().unexplained_share > 0.1 && !has_cause_of_gap()) {  // else the cause has said it
       block("", format_percent(outcome().unexplained_share) + " of the gap is unexplained.");
     }
     text_ += "\n";
+  }
+
+  bool has_cause_of_gap() const {
+    const auto& causes = outcome().diagnoses;
+    return std::any_of(causes.begin(), causes.end(),
+                       [](const Diagnosis& cause) { return cause.share_of_gap > 0; });
   }
 
   /// No cause takes time worth naming. An emulated accelerator says itself what well fed is.
