@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Looking into batches of any nesting: their tensors, their samples, their bytes."""
 
+import copy
 import itertools
 import operator
 
@@ -25,9 +26,14 @@ def _is_like_a_dict(part):
         callable(getattr(part, name, None)) for name in ("keys", "values"))
 
 
+def is_tensor(part):
+    """What has shape, dtype and dim."""
+    return hasattr(part, "dim") and hasattr(part, "shape")
+
+
 def tensors_of(batch, depth=DEEPEST):
-    """All tensors (what has shape, dtype and dim) of a nested batch."""
-    if hasattr(batch, "dim") and hasattr(batch, "shape"):
+    """All tensors of a nested batch."""
+    if is_tensor(batch):
         yield batch
         return
     if depth == 0:
@@ -117,32 +123,63 @@ def bytes_of(batch):
     return sum(tensor.numel() * tensor.element_size() for tensor in tensors_of(batch))
 
 
+def rebuilt(part, depth=DEEPEST):
+    """The same tensors in containers of their own, which a script may change. What is of another
+    class, and a container that can't be copied, is given as it is."""
+    if depth == 0 or is_tensor(part):
+        return part
+    try:
+        return _rebuilt(part, lambda held: rebuilt(held, depth - 1))
+    except Exception:  # whatever a class of the script's does when it is copied
+        return part
+
+
+def _rebuilt(part, anew):
+    """anew: makes what the part holds."""
+    if isinstance(part, tuple):
+        return tuple.__new__(type(part), [anew(held) for held in part])
+    if isinstance(part, list):
+        made = copy.copy(part)
+        made[:] = [anew(held) for held in part]
+    elif isinstance(part, dict):
+        made = copy.copy(part)
+        for key in list(part.keys()):
+            made[key] = anew(part[key])
+    elif _is_like_a_dict(part) or hasattr(part, "__dataclass_fields__"):
+        made = copy.copy(part)
+        vars(made).update({name: anew(held) for name, held in vars(part).items()})
+    else:
+        made = part
+    return made
+
+
 class Replay:
     """A few batches that are given again and again, as they were: a step that writes into its batch
-    is noticed by PyTorch's version counters, and the batch is restored."""
+    is noticed by PyTorch's version counters, and the batch is restored. What holds the tensors is
+    made anew each time, so that a step may take them out, or put others in their place."""
 
     def __init__(self, batches):
         self._batches = batches
-        self._copies = [[tensor.clone() for tensor in tensors_of(batch)] for batch in batches]
-        self._versions = [self._version(batch) for batch in batches]
+        self._tensors = [list(tensors_of(batch)) for batch in batches]
+        self._copies = [[tensor.clone() for tensor in tensors] for tensors in self._tensors]
+        self._versions = [self._version(tensors) for tensors in self._tensors]
         self._next = 0
 
     @staticmethod
-    def _version(batch):
+    def _version(tensors):
         try:
-            return [tensor._version for tensor in tensors_of(batch)]
+            return [tensor._version for tensor in tensors]
         except RuntimeError:  # made in inference mode: nobody writes into those
             return None
 
     def take(self):
         at = self._next
         self._next = (at + 1) % len(self._batches)
-        batch = self._batches[at]
-        if self._version(batch) != self._versions[at]:
+        if self._version(self._tensors[at]) != self._versions[at]:
             self._restore(at)
-        return batch
+        return rebuilt(self._batches[at])
 
     def _restore(self, at):
-        for tensor, copy in zip(tensors_of(self._batches[at]), self._copies[at]):
-            tensor.detach().copy_(copy)
-        self._versions[at] = self._version(self._batches[at])
+        for tensor, copied in zip(self._tensors[at], self._copies[at]):
+            tensor.detach().copy_(copied)
+        self._versions[at] = self._version(self._tensors[at])

@@ -97,13 +97,15 @@ class Tracked:
         if self._served is not None:
             return next(self._served)
         seen = self._seen
-        if self._signs.fresh or seen.batches % CHECKED == 1:
+        if (self._signs.fresh or seen.batches % CHECKED == 1
+                or seen.trained >= STEPS_TO_CHOOSE):
             self._served = self._director.serve(seen, self._loader, self._inner, self._batch)
             if self._served is not None:
                 self._batch = None
                 return next(self._served)
         self._batch = None  # never two batches at once that would not be there without us
         self._batch = batch = next(self._inner)
+        self._director.gave_last = seen
         if seen.batches == 0:
             self._director.began()
         seen.batches += 1
@@ -127,6 +129,7 @@ class Director:
         self._seen = []
         self.signs = TrainingSigns()
         self._first_s = None
+        self.gave_last = None  # the loader of the last batch
         self._session = None
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
@@ -191,9 +194,9 @@ class Director:
         is the last one that it gave."""
         if self._chosen is not None:
             return self._session if seen is self._chosen else None
-        if self.signs.fresh and seen.batches > 0:
-            seen.trained += 1
-        self.signs.fresh = False
+        if self.signs.fresh:
+            self.signs.fresh = False
+            self.gave_last.trained += 1
         why = self._why_chosen(seen)
         if why is None:
             return None

@@ -7,9 +7,18 @@ import re
 from .calls import Unclear
 
 
+# What DataLoader refuses where nobody loads for it, and what it takes instead.
+WITHOUT_WORKERS = {"persistent_workers": False, "prefetch_factor": None, "timeout": 0,
+                   "multiprocessing_context": None}
+
+
 def changed(call, changes, maker=None):
     """The whole text with the call changed; raises Unclear where that is no Python."""
     source, edits, new = call.source, [], {}
+    if changes.get("num_workers") == 0:
+        given = {keyword: value for keyword, value in WITHOUT_WORKERS.items()
+                 if call.argument(keyword) is not None}
+        changes = {**changes, **given}
     for keyword, value in changes.items():
         node = call.argument(keyword)
         if node is None:

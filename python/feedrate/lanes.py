@@ -11,6 +11,7 @@ import os
 import time
 
 MOST_PARKED_WORKERS = 64
+OWN = "own"  # the key of the lane that the script had before any other
 MOST_WAIT_S = 1.0
 NAP_S = 1e-3
 SHARED_MEMORY = "/dev/shm"
@@ -66,8 +67,9 @@ class Endless:
 
 
 def has_plain_batches(loader, data):
-    """Whether batches are runs of the sampler, so that they may be of another size."""
-    return type(loader.batch_sampler) is data.BatchSampler
+    """Whether batches are runs of the sampler, so that they may be of another size. A batch sampler
+    that the script made itself is kept: a loader does not take another size beside it."""
+    return loader.batch_size is not None and type(loader.batch_sampler) is data.BatchSampler
 
 
 def key_of(config):
@@ -127,15 +129,22 @@ def unopened(dataset, before):
     return fresh
 
 
+class UsedUp(Exception):
+    """No batch is left, not even in a new pass, as of a dataset that iterates but once."""
+
+
 class Lane:
     """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
     starting them takes longer than a round."""
 
-    def __init__(self, loader):
+    def __init__(self, loader, iterator=None, times=1):
+        """`iterator`: one that is there already. `times` as large as the script's are batches."""
         self._loader = loader
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
-        self._iterator = loader._get_iterator()
+        self._iterator = loader._get_iterator() if iterator is None else iterator
+        self._times = times
+        self._has_given = False
         self._levels = {}  # by prefetch: batches that lay ready behind its last round with the step
         self.used = 0  # when it was used last; counts up
 
@@ -147,6 +156,11 @@ class Lane:
     def capacity(self):
         """Batches that it loads ahead."""
         return self._workers * self._prefetch
+
+    @property
+    def ahead(self):
+        """The same, as batches of the script's own size."""
+        return self.capacity * self._times
 
     def warm_up(self):
         """Batches until its workers are at work as in the midst of a run: once round them, where it
@@ -181,12 +195,24 @@ class Lane:
         return len(self._iterator._task_info) if self._workers > 0 else 0
 
     def take(self):
-        """The next batch; an epoch that ends is followed by the next."""
+        """The next batch; an epoch that ends is followed by the next. Raises UsedUp where that has
+        none, and ValueError where it has none of this size."""
+        try:
+            batch = next(self._iterator)
+        except StopIteration:
+            batch = self._first_of_next()
+        self._has_given = True
+        return batch
+
+    def _first_of_next(self):
+        self._restart()
         try:
             return next(self._iterator)
         except StopIteration:
-            self._restart()
-            return next(self._iterator)
+            pass
+        if self._times > 1 and not self._has_given:
+            raise ValueError("the data is less than one batch of this size")
+        raise UsedUp
 
     def _restart(self):
         if self._workers == 0:
@@ -256,8 +282,15 @@ class Lanes:
         self._iterable = isinstance(loader.dataset, self._data.IterableDataset)
         self._indices = None
         self._lanes = {}
+        self._settled = None  # the key of a lane that is not waited for
         self._turn = 0
         self._room_bytes = _shared_memory_room() / 2
+
+    def keep(self, iterator):
+        """The iterator that the script had so far: a lane that nobody uses, and the first to make
+        room. Its workers go on until they have loaded all that they may."""
+        if hasattr(iterator, "_task_info"):
+            self._lanes[OWN] = Lane(self._loader, iterator)
 
     def use(self, config, beat):
         """The lane of a config: an old one, or a new one without a ready batch. All others sleep."""
@@ -275,12 +308,16 @@ class Lanes:
 
     def quiet(self, key, beat):
         """Waits until the workers of all other lanes have filled their queues, and sleep. Those
-        that take longer than a second for it are counted in `parked_cpu_s`."""
+        that take longer than a second for it are counted in `parked_cpu_s`. The script's own are
+        waited for once: those of a stream that ends never answer all that was ordered."""
         end_s = time.perf_counter() + MOST_WAIT_S
         for other, lane in self._lanes.items():
-            while other != key and not lane.is_full() and time.perf_counter() < end_s:
+            if other in (key, self._settled):
+                continue
+            while not lane.is_full() and time.perf_counter() < end_s:
                 time.sleep(NAP_S)
                 beat()
+        self._settled = OWN
 
     def drop(self, config):
         """Ends the lane of a config, as after a failure."""
@@ -299,12 +336,13 @@ class Lanes:
 
     def _make_room(self, config):
         """Ends the lanes that were not used for longest, until that of the config fits in."""
-        workers, batches = config["workers"], config["workers"] * config["prefetch"]
+        workers = config["workers"]
+        ahead = workers * config["prefetch"] * self._times(config)
         others = {key: lane for key, lane in self._lanes.items() if key != key_of(config)}
         while others:
             all_workers = workers + sum(lane.workers for lane in others.values())
-            all_batches = batches + sum(lane.capacity for lane in others.values())
-            fits = all_batches * self._batch_bytes <= self._room_bytes
+            all_ahead = ahead + sum(lane.ahead for lane in others.values())
+            fits = all_ahead * self._batch_bytes <= self._room_bytes
             if fits and all_workers <= MOST_PARKED_WORKERS:
                 return
             oldest = min(others, key=lambda key: others[key].used)
@@ -313,7 +351,10 @@ class Lanes:
 
     def _make(self, config):
         with _kept_random_state(self._torch):
-            return Lane(self._changed(config))
+            return Lane(self._changed(config), times=self._times(config))
+
+    def _times(self, config):
+        return config["batch"] / self._batch
 
     def _changed(self, config):
         """A shallow copy of the script's loader: what a subclass adds stays as it is."""

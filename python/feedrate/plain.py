@@ -49,6 +49,29 @@ def uuid_of(cuda):
     return text if text.startswith(("GPU-", "MIG-")) else "GPU-" + text
 
 
+class Pass:
+    """Stands for an iterator: what else it has is still there, as its length."""
+
+    def __init__(self, inner, told):
+        """`told` yields the batches of `inner`, and tells autotune."""
+        self._inner = inner
+        self._told = told
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._told)
+
+    def __len__(self):
+        return len(self._inner)
+
+    def __getattr__(self, name):
+        if name == "_inner":  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+
 class Plain:
     """Gives loader and step of the script the settings that autotune wants, and reports passes."""
 
@@ -79,7 +102,9 @@ class Plain:
         """A pass over the loader, or what is left of it. Without autotune it only goes on."""
         if self._reporter is None:
             self._reporter = self._connect()
-        return batches if self._reporter is None else self._pass(loader, batches)
+        if self._reporter is None:
+            return batches
+        return Pass(batches, self._pass(loader, batches))
 
     def _pass(self, loader, batches):
         def count(batch):

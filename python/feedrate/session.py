@@ -8,12 +8,13 @@ its step and asks for the next one. So a round reads as what happens, one thing 
 import multiprocessing
 import os
 import sys
+import threading
 import time
 
 from . import source
 from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .errors import sentence_of
-from .lanes import Lanes, has_plain_batches
+from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
 from .stepping import device_of, step_settings
 from .window import Wanted, Window
@@ -43,12 +44,14 @@ class Session:
         self._replays = {}
         self._warm = set()
         self._served = self._serve()
+        self._one_asks = threading.RLock()  # not a thread of the last epoch beside one of this
 
     def keep(self, inner, owed=None):
-        """The iterator that the script had so far: its workers stay until the session ends. A batch
-        that was taken from it and is owed to the script is given first."""
+        """The iterator that the script had so far: its workers are parked as those of a lane. A
+        batch that was taken from it and is owed to the script is given first."""
         self._kept = inner
         self._owed = owed
+        self._lanes.keep(inner)
 
     # What the script's loop sees.
 
@@ -56,10 +59,17 @@ class Session:
         return self
 
     def __next__(self):
-        return next(self._served)
+        with self._one_asks:
+            return next(self._served)
 
     def __len__(self):
         return len(self._loader)
+
+    def __getattr__(self, name):
+        """What PyTorch's own iterator has."""
+        if name == "_kept":  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self._kept, name)
 
     def new_epoch(self):
         """The script begins to iterate anew: what it did since the last batch was no step alone.
@@ -80,6 +90,7 @@ class Session:
             "pid": os.getpid(),
             "config": self.config(),
             "persistent": bool(loader.persistent_workers),
+            "iterable": self._is_iterable(),
             "dataset": type(loader.dataset).__name__,
             "samples": length_of(loader.dataset) or 0,
             "batches": length_of(loader) or 0,
@@ -109,9 +120,12 @@ class Session:
             "accumulate": 1,
         }
 
+    def _is_iterable(self):
+        return isinstance(self._loader.dataset, self._torch.utils.data.IterableDataset)
+
     def _why_batch_is_fixed(self):
         loader, data = self._loader, self._torch.utils.data
-        if isinstance(loader.dataset, data.IterableDataset):
+        if self._is_iterable():
             return None if loader.batch_size else "the dataset makes the batches itself"
         return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
 
@@ -127,6 +141,8 @@ class Session:
                 self._end()
             try:
                 answer = yield from self._answer(question)
+            except UsedUp:
+                self._end()
             except Exception as error:  # whatever a dataset or a worker throws costs its config
                 answer = self._failure(question, error)
             try:
@@ -135,7 +151,8 @@ class Session:
                 self._end()
 
     def _end(self):
-        """autotune has what it wanted, or is gone. The script's own end would write its results."""
+        """autotune has what it wanted, or is gone, or the script has come to its end, and is
+        launched again. The script's own end would write its results."""
         self._lanes.close()
         sys.stdout.flush()
         sys.stderr.flush()

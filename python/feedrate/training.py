@@ -5,6 +5,12 @@ import functools
 import sys
 
 
+def is_non_blocking(args, kwargs):
+    """Of a call of Tensor.to() or cuda(): by its place it is the first bool in all their forms."""
+    by_place = next((given for given in args if isinstance(given, bool)), False)
+    return bool(kwargs.get("non_blocking", by_place))
+
+
 class TrainingSigns:
     """Sees signs from watch() to forget(); costs nothing before and afterwards.
 
@@ -80,7 +86,7 @@ class TrainingSigns:
             result = copy(batch, *args, **kwargs)
             if not batch.is_cuda and getattr(result, "is_cuda", False):
                 self._copies += 1
-                self._non_blocking += bool(kwargs.get("non_blocking"))
+                self._non_blocking += is_non_blocking(args, kwargs)
             return result
 
         return counted

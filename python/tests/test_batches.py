@@ -21,6 +21,11 @@ class Slotted:
     x: object
 
 
+@dataclasses.dataclass
+class Whole:
+    x: object
+
+
 class FromInference(torch.Tensor):
     """Has no version, as what was made in inference mode."""
 
@@ -96,11 +101,63 @@ class Replays(unittest.TestCase):
     def values(self, batch):
         return [tensor.tolist() for tensor in tensors_of(batch)]
 
-    def test_give_the_very_batches_in_turn(self):
+    def test_give_the_very_tensors_in_turn(self):
         batches = [{"x": torch.ones(2) * i} for i in range(3)]
         replay = Replay(batches)
-        given = [replay.take() for _ in range(7)]
-        self.assertEqual([id(batch) for batch in given], [id(batches[i % 3]) for i in range(7)])
+        given = [id(replay.take()["x"]) for _ in range(7)]
+        self.assertEqual(given, [id(batches[i % 3]["x"]) for i in range(7)])
+
+    def test_give_again_what_a_step_took_out(self):
+        # Bug: KeyError at the second `labels = batch.pop("labels")`, and the run was lost.
+        x, y = torch.ones(2), torch.tensor([0, 1])
+        replay = Replay([{"x": [x], "labels": {"y": y}}])
+        for _ in range(2):
+            batch = replay.take()
+            self.assertIs(batch["x"].pop(), x)
+            self.assertIs(batch.pop("labels").pop("y"), y)
+
+    def test_give_what_was_there_where_a_step_put_something_else(self):
+        # Bug: `batch["x"] = batch["x"].to(device)` copied but once, so that the device seemed
+        # faster; and what a step overwrote was restored from the copy of another tensor.
+        x, y = torch.ones(2), torch.ones(2) * 3
+        replay = Replay([{"x": x, "y": y}])
+        for _ in range(3):
+            batch = replay.take()
+            self.assertEqual(self.values(batch), [[1, 1], [3, 3]])
+            batch["y"].mul_(7)
+            batch["x"], batch["y"] = batch["y"], batch["x"] * 2
+        self.assertEqual([id(tensor) for tensor in tensors_of(replay.take())], [id(x), id(y)])
+
+    def test_make_containers_of_all_kinds_anew(self):
+        kinds = collections.OrderedDict(
+            pair=Pair([torch.ones(1)], {"y": torch.ones(1)}), own=collections.UserDict(x=[1]),
+            more=collections.defaultdict(list, x=[2]), data=Whole([3]))
+        replay = Replay([kinds])
+        for _ in range(2):
+            batch = replay.take()
+            self.assertEqual([type(part) for part in batch.values()],
+                             [Pair, collections.UserDict, collections.defaultdict, Whole])
+            self.assertEqual((len(batch["pair"].x), len(batch["pair"].y)), (1, 1))
+            self.assertEqual((batch["own"]["x"], batch["more"]["x"], batch["data"].x),
+                             ([1], [2], [3]))
+            batch["pair"].x.clear()
+            batch["pair"].y.clear()
+            batch["own"]["x"].clear()
+            batch["more"].clear()
+            batch["data"].x.clear()
+            batch.pop("data").x = None
+
+    def test_give_objects_that_nobody_knows_how_to_copy_as_they_are(self):
+        # Would catch a run that ends, or a handle to something outside that there is twice.
+        class Alone(dict):
+            def __copy__(self):
+                raise TypeError("there is but one")
+
+        alone, unknown = Alone(x=torch.ones(2)), types.SimpleNamespace(x=torch.ones(2))
+        batch = Replay([[alone, unknown, "text", Slotted(alone)]]).take()
+        self.assertIs(batch[0], alone)
+        self.assertIs(batch[1], unknown)
+        self.assertIs(batch[3].x, alone)
 
     def test_restore_what_a_step_overwrote(self):
         # Would catch a step that normalizes its batch in place, and then diverges.

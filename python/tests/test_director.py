@@ -219,6 +219,19 @@ class Choice(Choosing):
         self.assertEqual([(one["index"], one["batches"], one["trained"]) for one in other],
                          [(1, 400, 0)])
 
+    def test_is_not_the_loader_that_is_evaluated_after_each_step(self):
+        # Bug: the loader that came next was taken for the one that trained: from its fourth pass on
+        # the one that validates was tuned.
+        train_loader, val_loader = self.loader(Numbers()), self.loader(Numbers(2))
+        weight = torch.ones(2, requires_grad=True)
+        for step, batch in enumerate(train_loader):
+            if batch == "served":
+                break
+            (weight * batch.sum()).backward()
+            self.assertEqual(self.evaluate(val_loader), 2)
+        self.assertEqual((step, self.chosen()), (3, (1, "its loop trains")))
+        self.assertEqual([one["trained"] for one in self.channel.sent[-1]["others"]], [0])
+
     def test_is_told_by_steps_of_an_optimizer_too(self):
         # Would catch loops that train without torch.autograd.backward, as with a fused step.
         optimizer = torch.optim.SGD([], lr=0.1)

@@ -8,8 +8,8 @@ from unittest import mock
 from stub import data, torch
 
 from feedrate import lanes
-from feedrate.lanes import (Batches, Endless, Indices, Lane, Lanes, attributes_of, key_of,
-                            settings_of, unopened)
+from feedrate.lanes import (Batches, Endless, Indices, Lane, Lanes, UsedUp, attributes_of,
+                            has_plain_batches, key_of, settings_of, unopened)
 
 
 def config(workers=0, prefetch=2, batch=4, **more):
@@ -47,6 +47,16 @@ class Archive(Numbers):
 class Stream(data.IterableDataset):
     def __iter__(self):
         return iter(range(8))
+
+
+class Once(data.IterableDataset):
+    """Gives what is left of one pass."""
+
+    def __init__(self, samples):
+        self.left = iter(range(samples))
+
+    def __iter__(self):
+        return self.left
 
 
 class Ready:
@@ -183,6 +193,40 @@ class Drawing(unittest.TestCase):
     def test_a_dataset_that_iterates_itself_has_batches_of_another_size(self):
         lane = lanes_of(Loader(Stream(), batch_size=4)).use(config(batch=3), no_beat)
         self.assertEqual(lane.take(), [0, 1, 2])
+
+
+    def test_a_batch_sampler_of_the_users_own_is_kept_whatever_its_class(self):
+        # Bug: lanes had batches of another size, the launch that confirmed them had not, and the
+        # change named batch_size= beside batch_sampler=, which PyTorch refuses.
+        batches = data.BatchSampler(data.SequentialSampler(Numbers()), 4, False)
+        self.assertFalse(has_plain_batches(Loader(Numbers(), batch_sampler=batches), data))
+        self.assertTrue(has_plain_batches(Loader(Numbers(), batch_size=4), data))
+        lane = lanes_of(Loader(Numbers(), batch_sampler=batches)).use(config(batch=8), no_beat)
+        self.assertEqual(lane.take(), [0, 1, 2, 3])
+
+    def test_a_dataset_that_iterates_but_once_is_used_up(self):
+        # Bug: "RuntimeError: generator raised StopIteration" for each config from then on.
+        shared = lanes_of(Loader(Once(6), batch_size=4))
+        lane = shared.use(config(), no_beat)
+        self.assertEqual([lane.take(), lane.take()], [[0, 1, 2, 3], [4, 5]])
+        for one in (lane, shared.use(config(pinned=True), no_beat)):
+            with self.assertRaises(UsedUp):
+                one.take()
+
+    def test_a_batch_that_is_larger_than_the_data_is_not_the_end_of_them(self):
+        # Would catch a script that is launched again and again for what it can never yield, as a
+        # batch of a stream that is shorter, without its last batch.
+        shared = lanes_of(Loader(Once(0), batch_size=4))
+        with self.assertRaisesRegex(ValueError, "the data is less than one batch of this size"):
+            shared.use(config(batch=16), no_beat).take()
+        with self.assertRaises(UsedUp):
+            shared.use(config(), no_beat).take()
+
+    def test_larger_batches_use_the_data_up_too(self):
+        lane = lanes_of(Loader(Once(8), batch_size=4)).use(config(batch=8), no_beat)
+        self.assertEqual(lane.take(), list(range(8)))
+        with self.assertRaises(UsedUp):
+            lane.take()
 
 
 class Settings(unittest.TestCase):
@@ -451,6 +495,17 @@ class Keeping(unittest.TestCase):
         self.lanes.use(config(1, 3, batch=8), no_beat)
         self.assertTrue(iterator.closed)
 
+    def test_larger_batches_take_more_of_the_shared_memory(self):
+        # Bug: a lane with four times the batch was counted with the bytes of the script's own, and
+        # its workers died of a bus error.
+        with mock.patch.object(lanes, "_shared_memory_room", lambda: 80):
+            self.lanes = lanes_of(self.loader)
+        small = self.lanes.use(config(1, 1), no_beat)._iterator
+        large = self.lanes.use(config(1, 1, batch=12), no_beat)._iterator
+        self.assertFalse(small.closed)  # 1 + 3 batches of 10 bytes, of 40
+        self.lanes.use(config(1, 1, batch=8), no_beat)
+        self.assertEqual((small.closed, large.closed), (True, True))
+
     def napping(self, iterator, naps):
         """Patches time: it goes on by naps alone, and `iterator` has loaded all after so many."""
         now_s = [0.0]
@@ -482,6 +537,44 @@ class Keeping(unittest.TestCase):
             self.assertEqual(now_s[0], 0)
             self.lanes.use(config(3), no_beat)
         self.assertAlmostEqual(now_s[0], lanes.MOST_WAIT_S, places=2)
+
+    def own(self, workers):
+        """The iterator that the script had so far."""
+        self.loader.num_workers = workers
+        self.lanes.keep(Beside(self.loader))
+        return self.lanes._lanes[lanes.OWN]._iterator
+
+    def test_the_scripts_own_workers_sleep_before_the_first_lane_goes_on(self):
+        # Bug: they still filled their queues beside the first rounds, and nobody said so.
+        own = self.own(3)
+        patch, now_s = self.napping(own, 20)
+        with patch:
+            lane = self.lanes.use(config(2), no_beat)
+        self.assertAlmostEqual(now_s[0], 20 * lanes.NAP_S)
+        self.assertEqual(self.lanes.others(lane), [worker.pid for worker in own._workers])
+
+    def test_the_scripts_own_workers_are_waited_for_but_once(self):
+        # Would catch a second lost with each round, beside a stream that had come to its end.
+        patch, now_s = self.napping(self.own(3), 10**9)
+        with patch:
+            for _ in range(3):
+                self.lanes.use(config(2), no_beat)
+        self.assertAlmostEqual(now_s[0], lanes.MOST_WAIT_S, places=2)
+
+    def test_the_scripts_own_workers_make_room_first(self):
+        # Bug: they were not counted where lanes may have so many workers.
+        own = self.own(4)
+        with mock.patch.object(lanes, "MOST_PARKED_WORKERS", 8):
+            lane = self.lanes.use(config(4), no_beat)
+            self.assertFalse(own.closed)
+            self.lanes.use(config(1), no_beat)
+        self.assertTrue(own.closed)
+        self.assertIs(self.lanes.use(config(4), no_beat), lane)
+
+    def test_an_iterator_without_workers_is_no_lane(self):
+        for inner in (None, iter([]), iter(self.loader)):
+            self.lanes.keep(inner)
+        self.assertEqual(self.lanes._lanes, {})
 
     def test_all_end_at_the_end(self):
         iterators = [self.lanes.use(config(n), no_beat)._iterator for n in (1, 2)]

@@ -153,6 +153,21 @@ class Waiting(Launch):
         self.assertEqual(connection.messages()[-1]["wait_s"], 6)
 
 
+class Passes(Launch):
+    def test_have_what_the_iterator_has(self):
+        # Bug: len(iter(loader)) was a TypeError in the launches that confirm, and only there.
+        loader = data.DataLoader([torch.ones(2)] * 12, batch_size=4)
+        passing = Plain(lambda: PlainReporter(Connection()), None, torch).iterate(loader, iter)
+        self.assertEqual(len(passing), 3)
+        self.assertIs(iter(passing), passing)
+        self.assertFalse(passing._iterable)
+        with self.assertRaises(AttributeError):
+            passing.missing
+        with self.assertRaises(AttributeError):
+            object.__new__(type(passing)).missing
+        self.assertEqual(len(list(passing)), 3)
+
+
 class Samples(Launch):
     def test_are_counted_in_all_passes(self):
         told = self.told(epochs=2)

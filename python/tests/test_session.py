@@ -2,6 +2,7 @@
 """Tests of a session: what the loop is given, and what autotune is answered. Time is made up."""
 
 import sys
+import threading
 import types
 import unittest
 from unittest import mock
@@ -205,6 +206,26 @@ class Rounds(Asking):
         self.assertGreaterEqual(self.channel.beats, 9 + 4)
 
 
+class Threads(Asking):
+    def test_that_ask_at_the_same_time_are_served_one_after_the_other(self):
+        # Bug: "ValueError: generator already executing" where a thread that takes batches ahead in
+        # the last epoch was still at it when that of the next one began.
+        session = self.session([question("coupled"), question("coupled")])
+        taken, receive = [], self.channel.receive
+        other = threading.Thread(target=lambda: taken.append(next(session)), daemon=True)
+
+        def receive_while_the_other_asks():
+            self.channel.receive = receive
+            other.start()
+            other.join(0.05)
+            return receive()
+
+        self.channel.receive = receive_while_the_other_asks
+        taken.append(next(session))
+        other.join(30)
+        self.assertEqual(sorted(batch.tolist()[0] for batch in taken), [0, 4])
+
+
 class Epochs(Asking):
     def test_what_the_script_does_between_two_is_no_step(self):
         # Would catch a validation of ten seconds counted as one slow step.
@@ -230,6 +251,16 @@ class Epochs(Asking):
     def test_have_the_length_of_the_loader(self):
         self.assertEqual(len(self.session([])), 100)
 
+    def test_have_what_the_iterator_has_that_the_script_had_so_far(self):
+        # Bug: AttributeError in the script from its second epoch on, where it looked into it.
+        session = self.session([])
+        session.keep(types.SimpleNamespace(_num_workers=3))
+        self.assertEqual(session.new_epoch()._num_workers, 3)
+        with self.assertRaises(AttributeError):
+            session.missing
+        with self.assertRaises(AttributeError):
+            object.__new__(Session).missing
+
 
 class Failures(Asking):
     def test_of_the_dataset_are_told_in_a_sentence(self):
@@ -246,6 +277,22 @@ class Failures(Asking):
         with self.assertRaises(Over):
             next(session)
         self.assertEqual(session._lanes._lanes, {})
+
+    def test_are_none_where_the_data_come_to_their_end(self):
+        # Bug: from the end of a stream on each config failed, with "RuntimeError: generator raised
+        # StopIteration"; a script that ends is launched again.
+        class Once(data.IterableDataset):
+            left = iter([torch.ones(2)] * 20)
+
+            def __iter__(self):
+                return self.left
+
+        for part, batches in (("coupled", 5), ("loader", 0), ("device", 0)):
+            Once.left = iter([torch.ones(2)] * (20 if batches else 8))
+            self.steps = []
+            asked = question(part, max_batches=10, min_batches=10)
+            self.assertEqual(self.answers(asked, loader=data.DataLoader(Once(), batch_size=4)), [])
+            self.assertEqual(len(self.steps), batches)
 
     def test_are_what_cannot_be_asked(self):
         for asked in (question("copy"), question("coupled", variant="free_samples"),
@@ -270,6 +317,12 @@ class Failures(Asking):
 
 
 class Answers(Asking):
+    def test_count_the_workers_that_the_script_had_so_far_as_parked(self):
+        # Bug: what they still loaded beside the first rounds was in no count.
+        session = self.session([])
+        session.keep(types.SimpleNamespace(_task_info={}, _workers=[mock.Mock(pid=7)]))
+        self.assertEqual(session._lanes.others(None), [7])
+
     def test_threads_and_precision_hold_for_the_step(self):
         # Would catch steps on the weights that autocast converted for the first one, and kept.
         seen = set()
@@ -331,9 +384,13 @@ class Answers(Asking):
             def __iter__(self):
                 return iter([torch.ones(4, 2)])
 
+        # Bug: the batch of a BatchSampler that the script made itself was said to be free.
         own = data.DataLoader(Numbers(), batch_sampler=[[0, 1]])
+        made = data.DataLoader(Numbers(), batch_sampler=data.BatchSampler(
+            data.SequentialSampler(Numbers()), 4, False))
         whole = data.DataLoader(Whole(), batch_size=None)
         for loader, why in ((own, "the script has its own batch sampler"),
+                            (made, "the script has its own batch sampler"),
                             (whole, "the dataset makes the batches itself")):
             self.assertEqual(self.session([], loader)._why_batch_is_fixed(), why)
             self.assertEqual(self.session([], loader).config()["batch"], 4)

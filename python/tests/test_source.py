@@ -258,6 +258,19 @@ class AnyLayout(Sources):
             self.assertEqual(self.meaning(after[4:]), expected, text + " -> " + after)
 
 
+class WithoutWorkers(Sources):
+    def test_what_only_workers_take_is_put_back(self):
+        # Bug: a change to 0 workers that DataLoader refuses beside the call's own arguments.
+        with open("x.py", "w", encoding="utf-8") as file:
+            file.write("x = DataLoader(data, num_workers=4, persistent_workers=True, timeout=9,\n"
+                       "               prefetch_factor=4, pin_memory=True)")
+        after = edits.changed(calls.find_call("x.py", 1), {"num_workers": 0})
+        self.assertEqual(after, "x = DataLoader(data, num_workers=0, persistent_workers=False, "
+                                "timeout=0,\n               prefetch_factor=None, pin_memory=True)")
+        fewer = edits.changed(calls.find_call("x.py", 1), {"num_workers": 2})
+        self.assertIn("persistent_workers=True", fewer)
+
+
 class Doubt(Sources):
     """Where the call can't be changed for sure, a sentence says what to set."""
 
