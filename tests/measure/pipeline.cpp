@@ -165,6 +165,12 @@ TEST_CASE("Warming reads a fixed random part within its limit, and trials use th
   CHECK(*touched.rbegin() > 200);
 }
 
+TEST_CASE("Warming reads as many samples as are needed, whatever its limits", "[warm]") {
+  // Bug: a slow storage of which fewer samples were read than the batch has that was measured.
+  Observed data;
+  CHECK(warmed(make_source(data), {.bytes = 1, .seconds = 0, .least = 32})->size() == 32);
+}
+
 TEST_CASE("What lies in memory is warm as it is", "[warm]") {
   // Bug: data without storage that are cut to one sample because nothing could be touched.
   InMemory table(30, {{"label", DType::i32, {}}});

@@ -69,6 +69,18 @@ TEST_CASE("A measured gain belongs to the batch that was measured", "[diagnose]"
   CHECK_THAT(first_of(small).remedy, ContainsSubstring("a batch of 128"));
 }
 
+TEST_CASE("A batch that can't be run is no remedy", "[diagnose]") {
+  // Bug: the gain of a batch that had no room in memory.
+  Evidence small = fed(4e-3, 5e-5);
+  const Diagnosis before = first_of(small);
+  Trial& large = small.trials.emplace_back();
+  large.config.batch = 1 << 16;
+  CHECK(first_of(small).remedy != before.remedy);
+  large.status = TrialStatus::infeasible;
+  CHECK(first_of(small).remedy == before.remedy);
+  CHECK(first_of(small).gain == before.gain);
+}
+
 TEST_CASE("A gain of several changes at once is the gain of none of them", "[diagnose]") {
   // Bug: batch and precision changed by one tier, and both said to give all of its 4 times.
   Evidence wide = fed(4e-3, 5e-5);

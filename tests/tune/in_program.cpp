@@ -274,6 +274,28 @@ TEST_CASE("A step that takes the config is told what is tried", "[program]") {
   CHECK(tuned.config.precision == Precision::bf16);
 }
 
+TEST_CASE("A step that takes the config is told all of it as it is tried", "[program]") {
+  // Bug: the largest batch of the space in every config, and the workers of the first that ran.
+  ProgramOptions options = lasting();
+  options.space->batch = {2, 4};
+  options.space->workers = {1, 4};
+  options.reference = Config{.workers = 1, .prefetch = 2, .batch = 4};
+  options.allowed = {Tier::safe, Tier::training};
+  std::set<int> batches, workers;
+  bool as_told = true;
+  const auto step = [&](const Batch& batch, const Config& config) {
+    batches.insert(config.batch);
+    workers.insert(config.workers);
+    as_told = as_told && batch.count() == static_cast<std::size_t>(config.batch);
+    wait_for(1e-3);
+  };
+  tune(waiting_data(), step, options);
+  CHECK(as_told);
+  CHECK(batches == std::set{2, 4});
+  CHECK(workers.contains(1));
+  CHECK(workers.contains(4));
+}
+
 TEST_CASE("A sweep that is stopped keeps nothing for the next start", "[program]") {
   // Bug: the guess of half a second, remembered for ever.
   const test::PlantedTree tree;

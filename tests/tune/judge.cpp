@@ -127,5 +127,22 @@ TEST_CASE("What two pairs say by chance is no reason to pass by who leads", "[ju
   CHECK(finals.outcome().choice().standing == Standing::unresolved);
 }
 
+TEST_CASE("A race of which no process lasts for a whole pass ends with the budget", "[judge]") {
+  // Bug: its first pass begun again without end, for a script that ends before all have had a turn.
+  FormulaMachine machine([](const Config&) { return 1e3; }, [](const Config&) { return 1e9; });
+  machine.noise = [&] {
+    ++machine.block;
+    return 1.0;
+  };
+  const TuneOptions options = of_batches();
+  Sweep sweep(machine, options);
+  for (std::size_t t = 0; t < 3; ++t) sweep.run(t, "explore");
+  Judge judge(sweep);
+  CHECK(judge.run(0.1) == "budget");
+  judge.conclude();
+  CHECK(sweep.outcome().passes == 0);
+  CHECK(sweep.outcome().choice().standing == Standing::unresolved);
+}
+
 }  // namespace
 }  // namespace feedrate::judge_tests

@@ -90,6 +90,25 @@ TEST_CASE("Workers that can't load cost their configs, which are told why", "[se
   CHECK(with_workers <= 4);
 }
 
+TEST_CASE("What has no room for so many batches ahead is probed with fewer", "[search]") {
+  // Bug: all configs with workers given up, because one with the most batches ahead had no room.
+  const int room = GENERATE(600, 20);
+  FormulaMachine machine = four_cores();
+  machine.refuse = [room](const Request& request) {
+    const Config& config = request.config;
+    if (config.workers > 0 && config.prefetch * config.batch > room)
+      throw OutOfMemory("There is no room for it.");
+  };
+  const Outcome outcome = tune(machine, wide());
+  CHECK(outcome.recommended().config.workers > 0);
+  for (const Trial& trial : outcome.trials) {
+    const Config& config = trial.config;
+    if (config.workers > 0 && config.prefetch * config.batch <= room) {
+      CHECK(trial.status != TrialStatus::infeasible);
+    }
+  }
+}
+
 TEST_CASE("What is wider than the headline is shown, and not recommended", "[search]") {
   // Bug: a speed-only what-if, as of another precision, became the recommendation.
   FormulaMachine machine = four_cores();
@@ -291,6 +310,20 @@ TEST_CASE("A round without its energy is no score", "[search]") {
   for (const Trial& trial : outcome.trials) {
     for (const Round& round : trial.rounds) CHECK(round.energy_j > 0);
   }
+}
+
+TEST_CASE("Rates are predicted as well where joules decide", "[search]") {
+  // Bug: rates predicted fifty times too low at 50 W, and configs far from all that was measured
+  // thought to be as much better.
+  FormulaMachine machine = four_cores();
+  machine.watts = 50;
+  TuneOptions options = wide();
+  options.objective = Objective::samples_per_joule;
+  const Outcome outcome = tune(machine, options);
+  for (const Trial& trial : outcome.trials) {
+    CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.1));
+  }
+  CHECK(machine.asked.size() < configs_of(options.space).size());
 }
 
 TEST_CASE("What may not change is no trial, and the tiers come in order", "[search]") {

@@ -57,11 +57,14 @@ TEST_CASE("A tier that is only shown is not recommended instead", "[take_back]")
 
 TEST_CASE("A gain that was measured with what is denied is no longer told", "[take_back]") {
   Outcome outcome = chosen(1, 1, 1);
-  outcome.diagnoses = {{.cause = "too_few_workers", .gain = 2.0, .measured = true},
-                       {.cause = "preprocess_offline", .gain = 1.5}};
+  outcome.diagnoses = {
+      {.cause = "too_few_workers", .remedy = "Load with more.", .gain = 2, .measured = true},
+      {.cause = "preprocess_offline", .remedy = "Store them decoded.", .gain = 1.5}};
   take_back_choice(outcome);
   CHECK_FALSE(outcome.diagnoses[0].gain);
   CHECK_FALSE(outcome.diagnoses[0].measured);
+  CHECK(outcome.diagnoses[0].remedy != "Load with more.");
+  CHECK(outcome.diagnoses[1].remedy == "Store them decoded.");
   CHECK(outcome.diagnoses[1].gain == 1.5);
 }
 

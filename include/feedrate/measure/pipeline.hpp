@@ -216,6 +216,7 @@ class Pipeline final : public Measurer {
   /// A step serves every batch up to the largest: made once per precision and threads. Where that
   /// one can't be made, each batch gets its own, so that a batch too large fails alone.
   TrainStep& step_for(const Config& config) {
+    if (workload_.step_sees_config) return own_step_for(config);
     const auto key = [&](int batch) {
       return StepKey{config.precision, config.step_threads, config.accumulate, batch};
     };
@@ -231,9 +232,17 @@ class Pipeline final : public Measurer {
     }
   }
 
+  TrainStep& own_step_for(const Config& config) {
+    if (!own_step_ || own_step_->first != config) {
+      own_step_.emplace(config, workload_.make_step(config));
+    }
+    return own_step_->second;
+  }
+
   Workload workload_;
   int largest_batch_;
   std::map<StepKey, TrainStep> steps_;
+  std::optional<std::pair<Config, TrainStep>> own_step_;  ///< of the config that ran last
   PipelineData data_;
 };
 

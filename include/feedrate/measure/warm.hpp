@@ -21,6 +21,7 @@ struct WarmLimits {
   double seconds = 10;
   std::uint64_t seed = 0;
   const std::atomic<bool>* stop = nullptr;
+  std::size_t least = 0;             ///< samples that are read whatever they take, but for `stop`
   std::function<void()> alive = {};  ///< called after each sample, for whoever watches
   std::size_t samples = 0;           ///< that the part shall have, whatever fits; 0: those that fit
 };
@@ -36,7 +37,8 @@ inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
     bytes += source.touch(choice(i));
     if (limits.alive) limits.alive();
     const bool stopped = limits.stop && limits.stop->load(std::memory_order_relaxed);
-    if (bytes >= limits.bytes || stopped || SteadyClock{}.now_s() >= end_s) return i + 1;
+    const bool enough = bytes >= limits.bytes || SteadyClock{}.now_s() >= end_s;
+    if (stopped || (enough && i + 1 >= limits.least)) return i + 1;
   }
   return source.size();
 }

@@ -31,6 +31,8 @@ struct Workload {
   std::string pixels = {};
   /// Makes a step of the config's precision and threads that takes batches up to its size.
   std::function<TrainStep(const Config&)> make_step = {};
+  /// Whether a step is of its very config: then it serves no other, not even a smaller batch.
+  bool step_sees_config = false;
   /// Bytes that such a step takes, without making it; where empty only the slots are counted.
   std::function<std::size_t(const Config&)> step_bytes = {};
   /// The data with one cost taken away; empty, or null, where that can't be had.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -123,10 +124,24 @@ class LoaderCalibration {
   }
 
   std::optional<Round> probe_round(int workers) {
-    auto round =
-        sweep_.probe({Part::loader, roomiest(workers), sweep_.probe_options()}, "calibrate");
-    if (round) cores_used_ = round->cpu_s / round->duration_s;
-    return round;
+    for (;;) {
+      const Request request{Part::loader, roomiest(workers), sweep_.probe_options()};
+      auto round = sweep_.probe(request, "calibrate");
+      if (round) cores_used_ = round->cpu_s / round->duration_s;
+      if (round || !sweep_.lacked_memory() || !take_less_room(workers)) return round;
+    }
+  }
+
+  /// What has no room in memory is probed with fewer batches ahead, then with the smallest batch,
+  /// from then on. False where that is so already.
+  bool take_less_room(int workers) {
+    const std::set<int> prefetch = open_values(sweep_, &Config::prefetch);
+    const auto ahead = prefetch.lower_bound(roomiest(workers).prefetch);
+    if (ahead != prefetch.begin() && *std::prev(ahead) > 0) {
+      most_prefetch_ = *std::prev(ahead);
+      return true;
+    }
+    return !std::exchange(smallest_batch_, true);
   }
 
   /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
@@ -135,8 +150,11 @@ class LoaderCalibration {
     const std::set<int> batches = open_values(sweep_, &Config::batch);
     Config config{
         .workers = workers, .preprocess = sweep_.reference().preprocess, .batch = *batches.begin()};
-    if (workers > 0)
-      config.prefetch = std::max(1, *open_values(sweep_, &Config::prefetch).rbegin());
+    if (workers > 0) {
+      const int most = *open_values(sweep_, &Config::prefetch).rbegin();
+      config.prefetch = std::clamp(most, 1, most_prefetch_);
+    }
+    if (smallest_batch_) return canonical(config);
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
     for (auto batch = middle; batch != batches.end(); ++batch) {
       config.batch = *batch;
@@ -195,6 +213,8 @@ class LoaderCalibration {
 
   Sweep& sweep_;
   double share_;
+  int most_prefetch_ = std::numeric_limits<int>::max();
+  bool smallest_batch_ = false;
   std::string failure_;    ///< of the last probe that failed; empty: none did
   double cores_used_ = 0;  ///< in the last probe of the loader
   double took_s_ = 0;      ///< to start the workers of the last number, and to probe them

@@ -13,10 +13,14 @@
 
 namespace feedrate::causes {
 
-/// The batches of the space.
+/// The batches of the space that can be run.
 inline std::set<int> batches_of(const Evidence& evidence) {
-  std::set<int> batches;
-  for (const Trial& trial : evidence.trials) batches.insert(trial.config.batch);
+  std::set<int> batches = {evidence.trials[evidence.reference].config.batch};
+  for (const Trial& trial : evidence.trials) {
+    const bool fails =
+        trial.status == TrialStatus::failed || trial.status == TrialStatus::infeasible;
+    if (!fails) batches.insert(trial.config.batch);
+  }
   return batches;
 }
 

@@ -70,12 +70,12 @@ class Exploration {
     Trial& trial = sweep_.trial(trials_[i]);
     if (trial.rounds.empty()) trial.predicted_samples_per_s = expected_rate(i);
     const auto score = sweep_.run(trials_[i], "explore");
-    if (!score) {
-      open_[i] = false;
-      return;
-    }
+    open_[i] = score.has_value();
+    if (!score) return;
     tried_[i] = true;
-    surrogate_.observe(i, score->objective, sweep_.elapsed_s());
+    const bool joules = sweep_.options().objective == Objective::samples_per_joule;
+    if (joules && !learnt_) offset_ = score->objective - score->rate;
+    surrogate_.observe(i, score->objective - offset_, sweep_.elapsed_s());
     surrogate_.learn();
     learnt_ = true;
   }
@@ -118,6 +118,7 @@ class Exploration {
          const auto next = idle < patience() ? most_promising() : std::nullopt;) {
       if (is_over(share)) return;
       try_one(*next);
+      if (!open_[*next]) continue;  // what fails says nothing of the others
       const double now = best_values();
       idle = now > best + finest_difference / 2 ? 0 : idle + 1;
       best = std::max(best, now);
@@ -183,7 +184,7 @@ class Exploration {
                    [&](std::size_t i) { return !tried_[i]; });
   }
 
-  /// The open candidate that is worth most of those that are admitted; empty where none is.
+  /// The open candidate that is worth most of those admitted; empty where none is.
   template <class Worth, class Admits>
   std::optional<std::size_t> best_of(Worth&& worth_of, Admits&& admits) const {
     std::optional<std::size_t> best;
@@ -227,7 +228,7 @@ class Exploration {
     for (std::size_t i = 0; i < surrogate_.size(); ++i) {
       Trial& trial = sweep_.trial(trials_[i]);
       if (tried_[i]) {
-        sweep_.believe(trials_[i], value(i));
+        sweep_.believe(trials_[i], value(i) + offset_);
       } else if (open_[i]) {
         trial.predicted_samples_per_s = expected_rate(i);
         trial.status = TrialStatus::predicted;
@@ -241,6 +242,7 @@ class Exploration {
   Surrogate surrogate_;
   std::vector<bool> open_, tried_;
   std::vector<double> thrift_;
+  double offset_ = 0;  ///< of the objective over the rate that is predicted: joules, at first sight
   bool learnt_ = false, repeated_ = false, is_over_ = false;
 };
 

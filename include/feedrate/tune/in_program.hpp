@@ -38,18 +38,26 @@ std::shared_ptr<const Source> source_of(D dataset) {
   }
 }
 
-using MakeStep = std::function<TrainStep(const Config&)>;
+/// What makes the steps, and whether they look at their config.
+struct MakeStep {
+  std::function<TrainStep(const Config&)> make;
+  bool sees_config = false;
+};
 
 /// One and the same step for all configs; it must outlive the workload.
 template <class S>
 MakeStep steps_of(S& step) {
-  return [&step](const Config& config) -> TrainStep {
-    if constexpr (StepOfConfig<S>) {
-      return [&step, config](const Batch& batch) { step(batch, config); };
-    } else {
-      return [&step](const Batch& batch) { step(batch); };
-    }
-  };
+  if constexpr (StepOfConfig<S>) {
+    return {[&step](const Config& config) -> TrainStep {
+              return [&step, config](const Batch& batch) { step(batch, config); };
+            },
+            true};
+  } else {
+    return {[&step](const Config&) -> TrainStep {
+              return [&step](const Batch& batch) { step(batch); };
+            },
+            false};
+  }
 }
 
 /// Runs `work` between saving and putting back; puts back also when `work` throws.
@@ -106,16 +114,19 @@ inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try
   tuned.not_kept = error.what();
 }
 
-/// The data within the page cache as far as they fit, and the step.
+/// The data within the page cache as far as they fit, but a batch at least, and the step.
 inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeStep make_step,
-                            const ProgramOptions& options, const MemoryLimits& memory) {
+                            const ProgramOptions& options, const MemoryLimits& memory,
+                            int largest_batch) {
   Workload workload;
   workload.name = "program";
   workload.source = warmed(source, {.bytes = memory.free_bytes / 2,
                                     .seconds = options.budget_s / 5,
                                     .seed = options.seed,
-                                    .stop = options.stop});
-  workload.make_step = std::move(make_step);
+                                    .stop = options.stop,
+                                    .least = static_cast<std::size_t>(largest_batch)});
+  workload.make_step = std::move(make_step.make);
+  workload.step_sees_config = make_step.sees_config;
   workload.joules = options.joules;
   workload.order = options.order;
   workload.max_skips = options.max_skips;
@@ -128,18 +139,19 @@ inline Outcome measure(const std::shared_ptr<const Source>& source, const MakeSt
                        const MemoryLimits& memory) {
   const int largest = *std::max_element(plan.space.batch.begin(), plan.space.batch.end());
   return with_state_kept(options, [&] {
-    Pipeline pipeline(workload_of(source, make_step, options, memory), largest, CacheMode::warm);
+    Pipeline pipeline(workload_of(source, make_step, options, memory, largest), largest,
+                      CacheMode::warm);
     return feedrate::tune(pipeline, plan);
   });
 }
 
 inline Tuned tune_source(const std::shared_ptr<const Source>& source, const MakeStep& make_step,
-                         bool takes_config, const ProgramOptions& options) {
+                         const ProgramOptions& options) {
   refuse_training(options);
   refuse_unmetered(options);
   const Limits limits = read_limits();
   const TuneOptions plan = plan_of(options, limits, source->size());
-  refuse_untried(plan.space, takes_config);
+  refuse_untried(plan.space, make_step.sees_config);
   if (options.remember.empty()) {
     return tuned_by(measure(source, make_step, plan, options, limits.memory), options);
   }
@@ -179,7 +191,7 @@ Tuned tune(D dataset, S&& step, const ProgramOptions& options) {
                 "feedrate: a step takes a batch, const feedrate::Batch&, and may take the config "
                 "under trial, const feedrate::Config&, after it");
   return detail::tune_source(detail::source_of(std::move(dataset)), detail::steps_of(step),
-                             detail::StepOfConfig<S>, options);
+                             options);
 }
 
 }  // namespace feedrate

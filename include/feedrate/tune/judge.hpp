@@ -17,6 +17,7 @@
 #include "feedrate/tune/finalists.hpp"
 #include "feedrate/tune/likely.hpp"
 #include "feedrate/tune/race.hpp"
+#include "feedrate/tune/stakes.hpp"
 #include "feedrate/tune/sweep.hpp"
 
 namespace feedrate {
@@ -33,7 +34,8 @@ class Judge {
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return "interrupted";
-      if (race_.passes() > 0 && sweep_.is_past(share)) return "budget";
+      const bool may_end = race_.passes() > 0 || race_.is_stuck();
+      if (may_end && sweep_.is_past(share)) return "budget";
       race_.notify(sweep_.run(*index, "race"));
       if (!race_.at_pass_end()) continue;
       if (race_.passes() >= 3) drop_hopeless();
@@ -94,13 +96,14 @@ class Judge {
   }
 
   bool is_settled() const {
-    return std::all_of(
-        sweep_.options().allowed.begin(), sweep_.options().allowed.end(), [&](Tier tier) {
-          const Trials trials = in_race(tier);
-          if (trials.empty()) return true;
-          const std::size_t choice = choice_of(tied(trials), trials, Proof::shown);
-          return expected_loss(choice, trials) < little && open_gain(choice, trials) < much;
-        });
+    const auto& tiers = sweep_.options().allowed;
+    return std::all_of(tiers.begin(), tiers.end(), [&](Tier tier) { return is_settled(tier); });
+  }
+  bool is_settled(Tier tier) const {
+    const Trials trials = in_race(tier);
+    if (trials.empty()) return true;
+    const std::size_t choice = choice_of(tied(trials), trials, Proof::shown);
+    return expected_loss(race_, choice, trials) < little && open_gain(race_, choice, trials) < much;
   }
 
   /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
@@ -114,28 +117,6 @@ class Judge {
       return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
     });
     return trials;
-  }
-
-  /// Mean of what the best rival may be faster by, beyond the finest difference.
-  double expected_loss(std::size_t choice, const Trials& trials) const {
-    double most = 0;
-    for (const std::size_t trial : trials) {
-      if (trial == choice) continue;
-      const auto [ahead, error] = race_.best_difference(trial, choice);
-      most = std::max(most, expected_excess(ahead - finest_difference, error));
-    }
-    return most;
-  }
-
-  /// By so much a rival could still be faster, with 95 % confidence.
-  double open_gain(std::size_t choice, const Trials& trials) const {
-    double most = 0;
-    for (const std::size_t trial : trials) {
-      if (trial == choice) continue;
-      const auto [ahead, error] = race_.best_difference(trial, choice);
-      most = std::max(most, std::expm1(ahead + 1.645 * error));
-    }
-    return most;
   }
 
   /// The cheapest of those that can't be told from the leader of a tier.
@@ -183,7 +164,7 @@ class Judge {
     auto& tie_set = choice.tie_set;
     if (std::find(tie_set.begin(), tie_set.end(), trial) == tie_set.end()) tie_set = {trial};
     choice.trial = trial;
-    choice.open_gain = open_gain(trial, trials);
+    choice.open_gain = open_gain(race_, trial, trials);
     choice.speedup = {1, 1, 1};
     if (trial != reference) {
       const Interval log = race_.log_speedup(trial, reference);
@@ -216,7 +197,7 @@ class Judge {
   /// Where the reference itself does not run there is nothing to gain against.
   void settle_alone(TierChoice& choice, const Trials& trials) {
     choice.trial = choice.tie_set.front();
-    choice.open_gain = open_gain(choice.trial, trials);
+    choice.open_gain = open_gain(race_, choice.trial, trials);
     choice.speedup = {1, 0, std::numeric_limits<double>::infinity()};
     choice.standing = standing(choice, false);
   }

@@ -69,11 +69,14 @@ class Race {
     }
     if (!queue_.empty()) return;
     ++passes_;
+    undone_ = 0;
     block_.reset();
     weigh();
   }
 
   int passes() const noexcept { return passes_; }
+  /// Whether the pass that runs has been undone again and again: no process lasts for all of it.
+  bool is_stuck() const noexcept { return undone_ > 1; }
   bool contains(std::size_t trial) const {
     return std::any_of(runners_.begin(), runners_.end(),
                        [&](const Runner& runner) { return runner.trial == trial; });
@@ -206,6 +209,7 @@ class Race {
 
   /// Forgets the scores of the pass that runs; its runners line up again behind the others.
   void undo_pass() {
+    ++undone_;
     for (std::size_t r = 0; r < runners_.size(); ++r) {
       Runner& runner = runners_[r];
       if (runner.scores.size() <= static_cast<std::size_t>(passes_)) continue;
@@ -229,6 +233,7 @@ class Race {
   std::optional<int> block_;  ///< of the pass that runs
   RaceNoise noise_;           ///< of the passes that are over
   int passes_ = 0;
+  int undone_ = 0;  ///< how often the pass that runs was begun again
   int rivals_ = 0;
 };
 

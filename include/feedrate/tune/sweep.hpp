@@ -115,6 +115,7 @@ class Sweep {
     return round;
   }
   const std::string& failure() const noexcept { return failure_; }
+  bool lacked_memory() const noexcept { return out_of_memory_; }  ///< in the last failure
 
   /// A trial can't be run, for the reason of the last failure: lack of memory is a result.
   void give_up(Trial& trial) const {

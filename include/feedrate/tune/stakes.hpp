@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is at stake in a race: by how much its trials may still be faster than the choice.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "feedrate/measure/statistics.hpp"
+#include "feedrate/tune/finalists.hpp"
+#include "feedrate/tune/race.hpp"
+
+namespace feedrate {
+
+/// Mean of what the best rival may be faster by, beyond the finest difference; in logarithms.
+inline double expected_loss(const Race& race, std::size_t choice,
+                            const std::vector<std::size_t>& trials) {
+  double most = 0;
+  for (const std::size_t trial : trials) {
+    if (trial == choice) continue;
+    const auto [ahead, error] = race.best_difference(trial, choice);
+    most = std::max(most, expected_excess(ahead - finest_difference, error));
+  }
+  return most;
+}
+
+/// By so much a rival could still be faster, with 95 % confidence: 0.05 is 5 %.
+inline double open_gain(const Race& race, std::size_t choice,
+                        const std::vector<std::size_t>& trials) {
+  double most = 0;
+  for (const std::size_t trial : trials) {
+    if (trial == choice) continue;
+    const auto [ahead, error] = race.best_difference(trial, choice);
+    most = std::max(most, std::expm1(ahead + 1.645 * error));
+  }
+  return most;
+}
+
+}  // namespace feedrate
