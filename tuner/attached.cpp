@@ -21,7 +21,7 @@ constexpr double ending_patience_s = 3;
 constexpr double failing_patience_s = 3;
 
 bool asks_for_input(const std::string& lines) {
-  return lines.find("EOFError") != lines.npos;
+  return lines.find("EOFError: EOF when reading a line") != lines.npos;
 }
 
 /// What a script said when it failed, as the end of a sentence.

@@ -63,11 +63,9 @@ void refuse_other_way(const SweepOptions& options) {
   }
 }
 
-/// Safe changes are always asked for; others where they are allowed.
+/// A script is changed beyond what is safe only where that is allowed.
 std::vector<Tier> tiers_of(const SweepOptions& options) {
-  std::vector<Tier> tiers = parse_tiers(options.allow, {});
-  if (!contains(tiers, Tier::safe)) tiers.insert(tiers.begin(), Tier::safe);
-  return tiers;
+  return parse_tiers(options.allow, {Tier::safe});
 }
 
 /// Tiers build on each other: a batch that may change would take the precision along.
@@ -157,6 +155,35 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
                   [](Precision precision) { return precision == Precision::fp32; });
 }
 
+/// The values of a command that is launched anew; one of each where nothing was written.
+Space launched_space(const SweepOptions& options) {
+  Space space;
+  space.workers = integers_or("--workers", options.workers, 0, most_workers, {1});
+  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1});
+  space.batch = integers_or("--batch", options.batch, 1, most_batch, {1});
+  space.step_threads = integers_or("--step-threads", options.step_threads, 1, 1024, {1});
+  if (!options.precision.empty()) {
+    space.precision = parse_precisions("--precision", options.precision);
+  }
+  if (!options.pinned.empty()) space.pinned = parse_switches("--pinned", options.pinned);
+  return space;
+}
+
+/// The value of each axis that is written first: what the others are compared with.
+Config first_of_each(SweepOptions options) {
+  for (std::string* axis : {&options.workers, &options.prefetch, &options.pinned, &options.batch,
+                            &options.step_threads, &options.precision}) {
+    axis->resize(std::min(axis->find_first_of(",:"), axis->size()));
+  }
+  const Space first = launched_space(options);
+  return {.workers = first.workers.front(),
+          .prefetch = first.prefetch.front(),
+          .pinned = first.pinned.front(),
+          .step_threads = first.step_threads.front(),
+          .precision = first.precision.front(),
+          .batch = first.batch.front()};
+}
+
 }  // namespace
 
 bool is_launched_anew(const SweepOptions& options) {
@@ -230,23 +257,13 @@ TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const
 TuneOptions plan_launches(const SweepOptions& options, const Limits& limits) {
   constexpr double round_s = 2;
   TuneOptions plan = common_plan(options, limits);
+  plan.allowed = parse_tiers(options.allow, plan.allowed);
   Space& space = plan.space;
-  space.workers = integers_or("--workers", options.workers, 0, most_workers, {1});
-  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1});
-  space.batch = integers_or("--batch", options.batch, 1, most_batch, {1});
-  space.step_threads = integers_or("--step-threads", options.step_threads, 1, 1024, {1});
-  if (!options.precision.empty()) {
-    space.precision = parse_precisions("--precision", options.precision);
-  }
-  if (!options.pinned.empty()) space.pinned = parse_switches("--pinned", options.pinned);
+  space = launched_space(options);
   require_taken(launch_of(options), parse_templates(options.set), space);
-  plan.reference = {.workers = space.workers.front(),
-                    .prefetch = space.prefetch.front(),
-                    .pinned = space.pinned.front(),
-                    .step_threads = space.step_threads.front(),
-                    .precision = space.precision.front(),
-                    .batch = space.batch.front()};
+  plan.reference = first_of_each(options);
   constrain(plan, parse_constraints(options));
+  drop_forbidden(plan);
   const auto configs = configs_of(space).size();
   plan.search = parse_search(options.search, configs <= 16 ? Search::grid : Search::halving);
   if (plan.search == Search::model) {

@@ -109,6 +109,10 @@ void finish_command(const CommandRun& run, std::unique_ptr<Trials> trials, Repor
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
   confirm_recommendation(run, report, std::move(settings));
+  if (const auto& script = report.workload.script; script && !report.outcome.tiers.empty()) {
+    const std::string stream = stream_text(*script, report.outcome.recommended().config);
+    if (!stream.empty()) report.notes.push_back(stream);
+  }
   report.touched_files = touched_files(run.options.workdir, run.began_s, run.ours);
 }
 

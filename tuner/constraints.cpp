@@ -8,6 +8,7 @@
 
 #include "applicable.hpp"
 #include "axes.hpp"
+#include "wishes.hpp"
 
 namespace feedrate {
 namespace {
@@ -36,6 +37,27 @@ void refuse_contradictions(const TuneOptions& plan, const Constraints& constrain
 }
 
 }  // namespace
+
+bool may_change_batch(const TuneOptions& plan) {
+  const bool accumulates = plan.space.effective_batch > 0;
+  return contains(plan.allowed, accumulates ? Tier::numerics : Tier::training) ||
+         contains(plan.allowed, Tier::training);
+}
+
+void drop_forbidden(TuneOptions& plan) {
+  const Config& reference = plan.reference;
+  Space& space = plan.space;
+  if (!may_change_batch(plan)) {
+    const bool accumulates = space.effective_batch > 0;
+    keep_applicable(plan, "batch", space.batch,
+                    accumulates ? "--allow leaves numerics out" : "--allow leaves training out",
+                    [&](int batch) { return batch == reference.batch; });
+  }
+  if (!contains(plan.allowed, Tier::numerics)) {
+    keep_applicable(plan, "precision", space.precision, "--allow leaves numerics out",
+                    [&](Precision precision) { return precision == reference.precision; });
+  }
+}
 
 Constraints parse_constraints(const SweepOptions& options) {
   Constraints constraints;

@@ -10,6 +10,13 @@
 
 namespace feedrate {
 
+/// Whether --allow lets other batches than the reference's be recommended.
+bool may_change_batch(const TuneOptions& plan);
+
+/// Takes out of the space what --allow leaves out, and says so. Throws Error(usage) where no value
+/// of an axis is left.
+void drop_forbidden(TuneOptions& plan);
+
 /// Reads --max-memory, --max-device-memory, --max-workers, --max-batch and --effective-batch.
 /// Throws Error(usage) on values that make no sense.
 Constraints parse_constraints(const SweepOptions& options);

@@ -146,7 +146,7 @@ void add_search(CLI::App& app, SweepOptions& options) {
   group.option("--allow", options.allow, "TIERS",
                "What may change: safe (nothing in the mathematics), numerics (rounding), "
                "training (convergence). The default is safe,numerics,training, and safe alone "
-               "for a command.");
+               "for a script.");
   group.count("--seed", options.seed, "The seed of order, augmentation and search, by default 0.");
 }
 
@@ -210,7 +210,7 @@ void add_command(CLI::App& app, SweepOptions& options) {
   group.flag("--keep-trackers", options.keep_trackers,
              "Leave trackers of experiments (Weights & Biases, Comet, Neptune, ...) switched on.");
   group.flag("--no-confirm", options.no_confirm,
-             "Don't run the script twice more, as it is and as recommended, at the end.");
+             "Don't launch the script anew, as it is and as recommended, at the end.");
 }
 
 void add_constraints(CLI::App& app, SweepOptions& options) {

@@ -29,7 +29,7 @@ struct SweepOptions {
   std::string max_memory, max_device_memory, max_workers, max_batch,
       effective_batch;  ///< constraints
   std::string objective = "utilization";
-  std::string allow;        ///< empty: all; safe alone for a command
+  std::string allow;        ///< empty: all; safe alone for a script
   std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu
   std::string cost;
   std::string cache = "warm";

@@ -42,13 +42,6 @@ void check_objective(Objective objective, const SweepOptions& options,
                                 meter.why_not + ": choose another objective.");
 }
 
-/// Whether other batches than the reference's may be recommended.
-bool may_change_batch(const TuneOptions& plan) {
-  const bool accumulates = plan.space.effective_batch > 0;
-  return contains(plan.allowed, accumulates ? Tier::numerics : Tier::training) ||
-         contains(plan.allowed, Tier::training);
-}
-
 /// The one value that the user fixed, else what frameworks do when told nothing.
 template <class T>
 T reference_value(const std::vector<T>& values, bool given, T framework_default) {
@@ -125,22 +118,6 @@ void plan_emulated(TuneOptions& plan, const SweepOptions& options, const Acceler
   drop_axes_of_gpus(plan, "an emulated device copies nothing",
                     "an emulated device launches nothing", "an emulated device converts nothing");
   plan.reference.batch = accelerator.batch;
-}
-
-/// Values beyond the tiers that may change are left out, and that is said.
-void drop_forbidden(TuneOptions& plan) {
-  const Config& reference = plan.reference;
-  Space& space = plan.space;
-  if (!may_change_batch(plan)) {
-    const bool accumulates = space.effective_batch > 0;
-    keep_applicable(plan, "batch", space.batch,
-                    accumulates ? "--allow leaves numerics out" : "--allow leaves training out",
-                    [&](int batch) { return batch == reference.batch; });
-  }
-  if (!contains(plan.allowed, Tier::numerics)) {
-    keep_applicable(plan, "precision", space.precision, "--allow leaves numerics out",
-                    [&](Precision precision) { return precision == reference.precision; });
-  }
 }
 
 /// What the device can do, and does by default.

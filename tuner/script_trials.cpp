@@ -46,9 +46,10 @@ Script script_of(const Json& greeting, double start_s) {
   script.config = config_of(greeting.at("config"));
   script.loader = loader_of(greeting.at("loader"));
   for (const Json& other : greeting.at("others")) script.others.push_back(loader_of(other));
-  detail::read_all(greeting, "persistent", script.persistent, "batch_fixed", script.batch_fixed,
-                   "batches", script.batches, "device", script.device, "gpu", script.gpu, "torch",
-                   script.torch, "python", script.python, "world", script.world);
+  detail::read_all(greeting, "iterable", script.iterable, "persistent", script.persistent,
+                   "batch_fixed", script.batch_fixed, "batches", script.batches, "device",
+                   script.device, "gpu", script.gpu, "torch", script.torch, "python", script.python,
+                   "world", script.world);
   if (const Json& copies = greeting.at("copies"); !copies.is_null()) {
     detail::read_all(copies, "copies", script.copies, "non_blocking", script.non_blocking);
   }
@@ -104,7 +105,9 @@ Round together(const std::vector<Json>& answers, bool in_step) {
                                ? "It reports its speed; what is missing is how it takes settings, "
                                  "such as --set workers=env:NUM_WORKERS --workers 2,4."
                                : three_ways();
-  throw Error(Fault::usage, "The command " + nothing.why + ". " + told);
+  const std::string said =
+      nothing.last_lines.empty() ? "" : " It said last: \"" + last_line(nothing.last_lines) + "\".";
+  throw Error(Fault::usage, "The command " + nothing.why + "." + said + " " + told);
 }
 
 template <class Value>

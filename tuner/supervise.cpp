@@ -81,8 +81,10 @@ Prepared Supervised::prepare_child() {
   return {answer.at("workload").get<WorkloadInfo>(), answer.at("batches").get<std::vector<int>>()};
 }
 
-/// Without a child nothing can go on: that ends the run, unless the user ends it anyway.
+/// Without a child nothing can go on: that ends the run, unless the user ends it anyway. One that
+/// ended between two questions is no fault of the next config.
 void Supervised::require_child() try {
+  if (child_ && child_->has_ended()) child_.reset();
   start();
   if (planned_) return;
   const Watch watch{.bound_s = supervision_.timeout_s, .abort = supervision_.abort};

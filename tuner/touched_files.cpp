@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace feedrate {
@@ -27,6 +28,14 @@ bool was_touched(const fs::path& path, double since_s) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
   return seconds_of(status.st_mtim) >= since_s;
+}
+
+/// By its name: what a training run leaves to be gone on from.
+bool is_checkpoint(const std::string& path) {
+  constexpr std::array<const char*, 10> endings = {".pt", ".pth",   ".ckpt", ".bin", ".safetensors",
+                                                   ".h5", ".keras", ".npz",  ".pkl", ".msgpack"};
+  return std::any_of(endings.begin(), endings.end(),
+                     [&](const char* ending) { return path.ends_with(ending); });
 }
 
 bool is_among(const std::vector<std::string>& paths, const fs::path& path) {
@@ -58,6 +67,7 @@ std::vector<std::string> touched_files(const std::string& folder, double since_s
     entry.increment(error);
   }
   std::sort(touched.begin(), touched.end());
+  std::stable_partition(touched.begin(), touched.end(), is_checkpoint);
   return touched;
 }
 

@@ -29,6 +29,9 @@ class WatchedChild {
   /// or hangs, Error(interrupted) on stop and abort.
   Json ask(const Json& question, const Watch& watch);
 
+  /// Whether it has ended by itself, such as killed for memory between two questions.
+  bool has_ended() { return process_.wait(0).has_value(); }
+
  private:
   struct Ends {
     int ours, theirs;

@@ -15,6 +15,7 @@ std::vector<Tier> parse_tiers(const std::string& text, std::vector<Tier> otherwi
        parse_names("--allow", text, {tier_names.begin(), tier_names.end()})) {
     tiers.push_back(static_cast<Tier>(index));
   }
+  if (!contains(tiers, Tier::safe)) tiers.push_back(Tier::safe);
   std::sort(tiers.begin(), tiers.end());
   return tiers;
 }

@@ -10,7 +10,8 @@
 
 namespace feedrate {
 
-/// The tiers of --allow, narrowest first; `otherwise` where nothing was said.
+/// The tiers of --allow, narrowest first, and safe always among them: what is best at the own batch
+/// and precision is told anyway. `otherwise` where nothing was said.
 std::vector<Tier> parse_tiers(const std::string& text, std::vector<Tier> otherwise);
 
 bool contains(const std::vector<Tier>& tiers, Tier tier);

@@ -345,6 +345,8 @@ def an_iterable_dataset_is_tuned(tmp):
     report, _, _ = tuned(tmp, "loaders.py", "iterable", options=TWO)
     gains_by_workers(report)
     assert report["workload"]["samples"] == 0, "its length is not known"
+    assert report["workload"]["script"]["iterable"]
+    assert any("get_worker_info" in note for note in report["notes"]), report["notes"]
 
 
 @test
@@ -526,6 +528,8 @@ def a_script_without_a_loader_is_exit_2_and_three_ways_are_named(tmp):
 def a_script_that_asks_for_input_is_told_of(tmp):
     # Bug: a run that waits for an answer that nobody can give.
     refused(6, r"asks for input", *QUIET, "--", *command("loops.py", "asks"), cwd=tmp, env=environment())
+    # Bug: the same said of a file that ends too early.
+    refused(6, r"Ran out of input", *QUIET, "--", *command("loops.py", "unpickles"), cwd=tmp, env=environment())
 
 
 @test
@@ -604,7 +608,7 @@ def a_script_runs_in_the_folder_that_is_asked_for(tmp):
     assert (tmp / "project/checkpoints/last.txt").exists() and (tmp / "r.json").exists(), list(tmp.iterdir())
     assert not (tmp / "checkpoints").exists()
     touched = report_of(tmp)["touched_files"]
-    assert touched == ["checkpoints/last.txt", "found.txt"], touched
+    assert touched == ["weights.pt", "checkpoints/last.txt", "found.txt"], touched
 
 
 @test

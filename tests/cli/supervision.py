@@ -164,6 +164,24 @@ def a_child_that_is_killed_from_outside_is_replaced(tmp):
 
 
 @test
+def a_child_that_is_killed_between_two_rounds_costs_no_config(tmp):
+    # Bug: the config whose round would have been next failed in its place.
+    process = start(*QUICK, "--budget", "6s", "--workload", "sound", cwd=tmp)
+    journal = tmp / "feedrate-sound.jsonl"
+    wait_for(lambda: len(rounds_of(journal)) >= 2, "a round")
+    os.kill(process.pid, signal.SIGSTOP)
+    time.sleep(2)  # the round that runs comes to its end
+    os.kill(children_of(process.pid)[0], signal.SIGKILL)
+    os.kill(process.pid, signal.SIGCONT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert blocks_of(json.loads((tmp / "feedrate-sound.json").read_text())["trials"]) == {0, 1}
+    failures = [line["answer"]["failed"] for line in journal_lines(journal)[1:]
+                if "failed" in line.get("answer", {})]
+    assert not failures, failures
+
+
+@test
 def a_child_that_cannot_start_ends_the_run_with_one_sentence(tmp):
     # Bug: a run that starts children for ever, or an exit code that means something else.
     refused(1, "two processes died while preparing.*SIGSEGV", *QUICK, "--workload", "unpreparable", cwd=tmp)

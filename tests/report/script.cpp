@@ -56,6 +56,21 @@ TEST_CASE("a gain that fresh processes deny is not said to be confirmed") {
              StartsWith("confirmed") && ContainsSubstring("as recommended"));
 }
 
+TEST_CASE("what more workers ask of a stream is said where the script has none today") {
+  // Bug: "4 workers, 4 times as fast" of a dataset that gives all of its samples to each worker.
+  Script script;
+  script.iterable = true;
+  Config config{.workers = 4, .prefetch = 2};
+  CHECK_THAT(stream_text(script, config), ContainsSubstring("get_worker_info") &&
+                                              ContainsSubstring("every sample comes 4 times"));
+  config.workers = 1;
+  CHECK(stream_text(script, config).empty());
+  config.workers = 4;
+  script.config.workers = 2;
+  CHECK(stream_text(script, config).empty());
+  CHECK(stream_text({}, config).empty());
+}
+
 TEST_CASE("a launch that failed denies nothing") {
   CHECK_FALSE(Confirmation{.speedup = {1, 1, 1}, .failure = "crashed"}.denies());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../tuner/plan.hpp"
 
+#include "../../tuner/command_plan.hpp"
 #include "../../tuner/plan_gpu.hpp"
 
 #include <algorithm>
@@ -238,6 +239,22 @@ TEST_CASE("Checks before any time is spent know no workload", "[plan]") {
   check_early(options, limits_of(4), gpu_of("9.0"));
   options.graph = "perhaps";
   CHECK_THROWS_AS(check_early(options, limits_of(4), gpu_of("9.0")), Error);
+}
+
+TEST_CASE("A command is compared with what is written first, and changed as far as is allowed",
+          "[plan]") {
+  // Bug: --batch 64,32 that compares with 32, and a batch recommended in spite of --allow safe.
+  SweepOptions options;
+  options.command = {"train", "--bs", "{batch}"};
+  options.batch = "64,32";
+  const auto plan = [&] { return plan_launches(options, limits_of(2)); };
+  CHECK(plan().reference.batch == 64);
+  CHECK(plan().space.batch == std::vector{32, 64});
+  options.allow = "safe";
+  CHECK(plan().space.batch == std::vector{64});
+  CHECK(left_out(plan(), "batch") == "32: --allow leaves training out; ");
+  options.allow = "everything";
+  CHECK_THROWS_AS(plan(), Error);
 }
 
 }  // namespace

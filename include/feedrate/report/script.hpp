@@ -27,6 +27,7 @@ struct Script {
   std::vector<ScriptLoader> others;
   Config config;              ///< what the script says today; prefetch is PyTorch's prefetch_factor
   bool persistent = false;    ///< workers stay from epoch to epoch
+  bool iterable = false;      ///< its dataset is an IterableDataset
   std::string batch_fixed;    ///< why its batch can't be changed; empty: it can
   std::uint64_t batches = 0;  ///< of an epoch; 0: unknown
   std::string device;         ///< cpu or cuda

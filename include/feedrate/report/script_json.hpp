@@ -27,6 +27,7 @@ inline Json to_json(const Script& script) {
                               [](const ScriptLoader& loader) -> Json { return to_json(loader); })},
           {"config", to_json(script.config)},
           {"persistent", script.persistent},
+          {"iterable", script.iterable},
           {"batch_fixed", detail::or_null(script.batch_fixed)},
           {"batches", script.batches},
           {"device", script.device},
@@ -45,7 +46,7 @@ inline void from_json(const Json& json, Script& script) {
                    script.batches, "device", script.device, "gpu", script.gpu, "torch",
                    script.torch, "python", script.python, "world", script.world);
   detail::read_all(json, "copies", script.copies, "non_blocking", script.non_blocking, "start_s",
-                   script.start_s);
+                   script.start_s, "iterable", script.iterable);
 }
 
 inline Json to_json(const Confirmation& confirmation) {

@@ -119,6 +119,16 @@ inline std::vector<std::string> script_lines(const Report& report) {
   return lines;
 }
 
+/// What more workers ask of a stream. A script that has several today knows.
+inline std::string stream_text(const Script& script, const Config& recommended) {
+  if (!script.iterable || recommended.workers < 2 || script.config.workers > 1) return {};
+  const std::string workers = std::to_string(recommended.workers);
+  return "The dataset is an IterableDataset, of which each of " + workers +
+         " workers has a copy: its __iter__ must give each worker a part of its own "
+         "(torch.utils.data.get_worker_info), or every sample comes " +
+         workers + " times, and the rate counts all of them.";
+}
+
 /// "It made or changed: runs/last.pt, log.txt and 3 more files."
 inline std::string touched_text(const std::vector<std::string>& files) {
   constexpr std::size_t most = 5;
