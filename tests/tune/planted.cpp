@@ -178,6 +178,26 @@ TEST_CASE("Planted: a decoder that computes", "[planted]") {
   CHECK(first_cause(evidence) == "quota_below_cpus");
 }
 
+TEST_CASE("Planted: fewer workers than the cores could run", "[planted]") {
+  // Bug: a starved device, and no word of the cores that are idle.
+  FakeHost machine(1e-3, 5e-5);
+  machine.load_cpu_s = 1e-3;
+  auto options = sweep_of(two_workers, {2, 8});
+  options.cores = 8;
+  Surroundings around;
+  around.cpus = planted_cpus(8);
+  CHECK(first_cause(tuned(machine, options, around)) == "too_few_workers");
+}
+
+TEST_CASE("Planted: loader and step that want the same cores", "[planted]") {
+  // Bug: a slow device, or a slow loader, where each alone is fast enough.
+  FakeHost machine(1e-3, 1e-3);
+  machine.load_cpu_s = 1e-3;
+  machine.step_cpu_s = 2e-3;
+  machine.cores = 2;
+  CHECK(first_cause(tuned(machine, sweep_of(two_workers, {2}))) == "shared_cores");
+}
+
 TEST_CASE("Planted: a real decoder that computes is not one that waits", "[planted]") {
   // Bug: samples that wait for a core on a busy machine taken for samples that wait for data.
   const auto load = [](std::size_t) { compute_for(1e-3); };
@@ -283,6 +303,16 @@ TEST_CASE("Planted: launches that dominate small batches", "[planted]") {
   CHECK(first_cause(tuned_step(1e-3, 4e-5)) == "batch_too_small");
 }
 
+TEST_CASE("Planted: a batch beyond the knee", "[planted]") {
+  // Bug: a device that is kept busy by batches that are too large for its caches, and called fast.
+  FakeHost machine(1e-5, 0);
+  machine.step_s = [](const Config& config, bool) { return config.batch > 32 ? 2e-3 : 1e-3; };
+  auto options = sweep_of({.workers = 2, .prefetch = 4, .batch = 128}, {2});
+  options.space.batch = {8, 32, 128};
+  options.budget_s = 30;
+  CHECK(first_cause(tuned(machine, options)) == "batch_too_large");
+}
+
 TEST_CASE("Planted: step threads that take the workers' cores", "[planted]") {
   // Bug: a slow step taken for a slow device. Beside the loader it takes four times as long with
   // two threads.
@@ -304,6 +334,18 @@ TEST_CASE("Planted: pageable copies", "[planted]") {
   auto options = sweep_of(two_workers, {2});
   options.space.pinned = {false, true};
   CHECK(first_cause(tuned(gpu, options)) == "pageable_copies");
+}
+
+TEST_CASE("Planted: workers that make the floats for a GPU", "[planted]") {
+  // Bug: more workers asked for where the GPU converts for nothing, and a quarter of the bytes.
+  FakeGpu gpu;
+  gpu.convert_s = 4e-3;
+  gpu.floats = 4;
+  Config reference = two_workers;
+  reference.preprocess = Preprocess::host;
+  auto options = sweep_of(reference, {2});
+  options.space.preprocess = {Preprocess::device, Preprocess::host};
+  CHECK(first_cause(tuned(gpu, options)) == "preprocess_on_device");
 }
 
 TEST_CASE("Planted: a step that synchronises", "[planted]") {

@@ -51,6 +51,8 @@ class FakeHost final : public FakeMachine {
 
   std::function<double(int workers)> load_s;  ///< of all workers together; 0: of the caller
   double load_cpu_s = 0;                      ///< core-seconds of it
+  double step_cpu_s = 0;                      ///< core-seconds of the step
+  int cores = 0;                              ///< that the two share; 0: as many as they want
   std::function<double(const Config&, bool beside)> step_s;  ///< alone, or beside the loader
   bool takes_turns = false;                                  ///< loading and step share a lock
   double boundary_s = 0;  ///< what going on to the next epoch costs, of an epoch
@@ -63,11 +65,13 @@ class FakeHost final : public FakeMachine {
     const double load = load_s(config.workers) + boundary_s / epoch;
     if (request.part == Part::loader) return round_of(request, load, 0, load_cpu_s);
     const double alone = step_s(config, false);
-    if (request.part == Part::device) return round_of(request, alone, alone, 0);
+    if (request.part == Part::device) return round_of(request, alone, alone, step_cpu_s);
     const double step = config.workers > 0 ? step_s(config, true) : alone;
-    if (config.workers == 0) return round_of(request, load + step, step, load_cpu_s);
-    if (takes_turns) return round_of(request, load + step, load + step, load_cpu_s);
-    return round_of(request, std::max(load, step), step, load_cpu_s);
+    const double cpu = load_cpu_s + step_cpu_s;
+    if (config.workers == 0) return round_of(request, load + step, step, cpu);
+    if (takes_turns) return round_of(request, load + step, load + step, cpu);
+    const double shared = cores > 0 ? cpu / cores : 0;
+    return round_of(request, std::max({load, step, shared}), std::max(step, shared), cpu);
   }
 };
 
@@ -90,7 +94,9 @@ class FakeGpu final : public FakeMachine {
   Round run(const Request& request) override {
     const double slowdown = hogs_memory && request.part == Part::coupled ? 3 : 1;
     const double sample_s = slowdown * seconds(request.part, request.config);
-    const double cpu_s = (hogs_memory ? 1.0 : 0.1) * sample_s;  // a step of cores, or a GPU
+    const bool loads = request.part == Part::loader || request.part == Part::coupled;
+    const double cpu_s = (hogs_memory ? 1.0 : 0.1) * sample_s +  // a step of cores, or a GPU
+                         (loads && on_host(request.config) ? convert_s : 0);
     return round_of(request, sample_s, slowdown * step(request.config), cpu_s);
   }
 

@@ -326,6 +326,21 @@ TEST_CASE("Rates are predicted as well where joules decide", "[search]") {
   CHECK(machine.asked.size() < configs_of(options.space).size());
 }
 
+TEST_CASE("A space of one point is measured, and kept", "[search]") {
+  // Bug: a race of one that never settles, or "not resolved" where there is nothing to choose.
+  FormulaMachine machine = four_cores();
+  TuneOptions options;
+  options.reference = {.workers = 2, .prefetch = 2, .batch = 32};
+  options.space = {.workers = {2}, .prefetch = {2}, .batch = {32}};
+  options.cores = 4;
+  options.budget_s = 60;
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.trials.size() == 1);
+  CHECK(outcome.recommended().config == options.reference);
+  CHECK(outcome.choice().standing == Standing::keep_current);
+  CHECK(machine.now_s() < 60);
+}
+
 TEST_CASE("What may not change is no trial, and the tiers come in order", "[search]") {
   // Bug: configs of a forbidden tier reported as "the budget ended first".
   FormulaMachine machine = four_cores();
