@@ -184,6 +184,11 @@ Config first_of_each(SweepOptions options) {
           .batch = first.batch.front()};
 }
 
+/// What a constraint forbids is not compared with either.
+void keep_within(int& value, const std::vector<int>& values) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) value = values.front();
+}
+
 }  // namespace
 
 bool is_launched_anew(const SweepOptions& options) {
@@ -263,6 +268,8 @@ TuneOptions plan_launches(const SweepOptions& options, const Limits& limits) {
   require_taken(launch_of(options), parse_templates(options.set), space);
   plan.reference = first_of_each(options);
   constrain(plan, parse_constraints(options));
+  keep_within(plan.reference.workers, space.workers);
+  keep_within(plan.reference.batch, space.batch);
   drop_forbidden(plan);
   const auto configs = configs_of(space).size();
   plan.search = parse_search(options.search, configs <= 16 ? Search::grid : Search::halving);

@@ -124,8 +124,9 @@ def bytes_of(batch):
 
 
 def rebuilt(part, depth=DEEPEST):
-    """The same tensors in containers of their own, which a script may change. What is of another
-    class, and a container that can't be copied, is given as it is."""
+    """The same tensors in containers of their own, which a script may change. Of another class, as
+    of a batch of the script's own, the object is copied, and what it holds is as it is; so is what
+    can't be copied."""
     if depth == 0 or is_tensor(part):
         return part
     try:
@@ -137,8 +138,10 @@ def rebuilt(part, depth=DEEPEST):
 def _rebuilt(part, anew):
     """anew: makes what the part holds."""
     if isinstance(part, tuple):
-        return tuple.__new__(type(part), [anew(held) for held in part])
-    if isinstance(part, list):
+        made = tuple.__new__(type(part), [anew(held) for held in part])
+        if hasattr(part, "__dict__"):
+            vars(made).update(vars(part))
+    elif isinstance(part, list):
         made = copy.copy(part)
         made[:] = [anew(held) for held in part]
     elif isinstance(part, dict):
@@ -148,6 +151,8 @@ def _rebuilt(part, anew):
     elif _is_like_a_dict(part) or hasattr(part, "__dataclass_fields__"):
         made = copy.copy(part)
         vars(made).update({name: anew(held) for name, held in vars(part).items()})
+    elif any(True for _ in tensors_of(part)):
+        made = copy.copy(part)
     else:
         made = part
     return made

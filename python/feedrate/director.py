@@ -87,6 +87,7 @@ class Tracked:
         self._seen = seen
         self._loader = loader
         self._inner = inner
+        self._began = director.signs_read + self._signs.fresh
         self._batch = None
         self._served = None
 
@@ -105,7 +106,7 @@ class Tracked:
                 return next(self._served)
         self._batch = None  # never two batches at once that would not be there without us
         self._batch = batch = next(self._inner)
-        self._director.gave_last = seen
+        self._director.gave(seen, self._began)
         if seen.batches == 0:
             self._director.began()
         seen.batches += 1
@@ -129,7 +130,9 @@ class Director:
         self._seen = []
         self.signs = TrainingSigns()
         self._first_s = None
-        self.gave_last = None  # the loader of the last batch
+        self.signs_read = 0
+        self._gave = None  # the loader whose batch the next sign is of
+        self._is_old = False
         self._session = None
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
@@ -189,6 +192,14 @@ class Director:
             self._first_s = self._clock()
             self.signs.watch()
 
+    def gave(self, seen, began):
+        """A loader gave a batch, of a pass that began when so many signs were seen. The next sign is
+        of the first whose pass goes on from before the last sign, as of two that are zipped; else of
+        the last: what is evaluated after each step begins a pass each time."""
+        if not self._is_old:
+            self._gave = seen
+            self._is_old = began < self.signs_read
+
     def serve(self, seen, loader, inner, batch):
         """What gives the batches from now on, if this loader is the chosen one; else None. `batch`
         is the last one that it gave."""
@@ -196,7 +207,9 @@ class Director:
             return self._session if seen is self._chosen else None
         if self.signs.fresh:
             self.signs.fresh = False
-            self.gave_last.trained += 1
+            self.signs_read += 1
+            self._gave.trained += 1
+            self._is_old = False
         why = self._why_chosen(seen)
         if why is None:
             return None

@@ -15,7 +15,7 @@ WITHOUT_WORKERS = {"persistent_workers": False, "prefetch_factor": None, "timeou
 def changed(call, changes, maker=None):
     """The whole text with the call changed; raises Unclear where that is no Python."""
     source, edits, new = call.source, [], {}
-    if changes.get("num_workers") == 0:
+    if changes.get("num_workers") == 0 and call.makes_loader:
         given = {keyword: value for keyword, value in WITHOUT_WORKERS.items()
                  if call.argument(keyword) is not None}
         changes = {**changes, **given}

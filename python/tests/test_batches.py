@@ -147,13 +147,30 @@ class Replays(unittest.TestCase):
             batch["data"].x.clear()
             batch.pop("data").x = None
 
+    def test_give_objects_of_the_scripts_own_with_the_attributes_that_they_had(self):
+        # Bug: what a step assigned was there at the next turn: normalized twice, thrice, ...
+        replay = Replay([types.SimpleNamespace(x=torch.ones(2))])
+        for _ in range(3):
+            batch = replay.take()
+            self.assertEqual(batch.x.tolist(), [1, 1])
+            batch.x = torch.ones(2) * 3
+
+    def test_keep_what_a_named_tuple_has_beside_its_parts(self):
+        # Bug: AttributeError in the step.
+        class Noted(collections.namedtuple("Noted", "x")):
+            pass
+
+        noted = Noted(torch.ones(2))
+        noted.why = "augmented"
+        self.assertEqual(Replay([noted]).take().why, "augmented")
+
     def test_give_objects_that_nobody_knows_how_to_copy_as_they_are(self):
         # Would catch a run that ends, or a handle to something outside that there is twice.
         class Alone(dict):
             def __copy__(self):
                 raise TypeError("there is but one")
 
-        alone, unknown = Alone(x=torch.ones(2)), types.SimpleNamespace(x=torch.ones(2))
+        alone, unknown = Alone(x=torch.ones(2)), types.SimpleNamespace(handle=object())
         batch = Replay([[alone, unknown, "text", Slotted(alone)]]).take()
         self.assertIs(batch[0], alone)
         self.assertIs(batch[1], unknown)

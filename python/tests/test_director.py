@@ -232,6 +232,18 @@ class Choice(Choosing):
         self.assertEqual((step, self.chosen()), (3, (1, "its loop trains")))
         self.assertEqual([one["trained"] for one in self.channel.sent[-1]["others"]], [0])
 
+    def test_is_the_first_of_two_that_are_drawn_for_each_step(self):
+        # Bug: the loader of something added to each batch was tuned, and not the one that is looped
+        # over.
+        main, added = self.loader(Numbers()), self.loader(Numbers())
+        weight, draw = torch.ones(2, requires_grad=True), iter(added)
+        for batch in main:
+            if batch == "served":
+                break
+            next(draw)
+            (weight * batch.sum()).backward()
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+
     def test_is_told_by_steps_of_an_optimizer_too(self):
         # Would catch loops that train without torch.autograd.backward, as with a fused step.
         optimizer = torch.optim.SGD([], lr=0.1)

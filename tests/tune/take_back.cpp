@@ -68,5 +68,15 @@ TEST_CASE("A gain that was measured with what is denied is no longer told", "[ta
   CHECK(outcome.diagnoses[1].gain == 1.5);
 }
 
+TEST_CASE("A remedy stays while a narrower tier stands, and goes with that", "[take_back]") {
+  // Bug: "gained nothing" of the workers that the next launches confirm.
+  Outcome outcome = chosen(1, 1, 2);
+  outcome.diagnoses = {{.cause = "too_few_workers", .remedy = "Load with more.", .measured = true}};
+  take_back_choice(outcome);
+  CHECK(outcome.diagnoses[0].remedy == "Load with more.");
+  take_back_choice(outcome);
+  CHECK(outcome.diagnoses[0].remedy != "Load with more.");
+}
+
 }  // namespace
 }  // namespace feedrate::take_back_tests

@@ -250,6 +250,9 @@ TEST_CASE("A command is compared with what is written first, and changed as far 
   const auto plan = [&] { return plan_launches(options, limits_of(2)); };
   CHECK(plan().reference.batch == 64);
   CHECK(plan().space.batch == std::vector{32, 64});
+  options.max_batch = "32";
+  CHECK(plan().reference.batch == 32);
+  options.max_batch = "";
   options.allow = "safe";
   CHECK(plan().space.batch == std::vector{64});
   CHECK(left_out(plan(), "batch") == "32: --allow leaves training out; ");

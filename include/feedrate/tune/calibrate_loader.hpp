@@ -136,12 +136,13 @@ class LoaderCalibration {
   /// from then on. False where that is so already.
   bool take_less_room(int workers) {
     const std::set<int> prefetch = open_values(sweep_, &Config::prefetch);
-    const auto ahead = prefetch.lower_bound(roomiest(workers).prefetch);
-    if (ahead != prefetch.begin() && *std::prev(ahead) > 0) {
-      most_prefetch_ = *std::prev(ahead);
-      return true;
-    }
-    return !std::exchange(smallest_batch_, true);
+    const Config tried = roomiest(workers);
+    const auto ahead = prefetch.lower_bound(tried.prefetch);
+    const bool fewer = ahead != prefetch.begin() && *std::prev(ahead) > 0;
+    const int smallest = *open_values(sweep_, &Config::batch).begin();
+    if (fewer) most_prefetch_ = *std::prev(ahead);
+    most_batch_ = fewer ? tried.batch : smallest;
+    return fewer || tried.batch > smallest;
   }
 
   /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
@@ -154,9 +155,8 @@ class LoaderCalibration {
       const int most = *open_values(sweep_, &Config::prefetch).rbegin();
       config.prefetch = std::clamp(most, 1, most_prefetch_);
     }
-    if (smallest_batch_) return canonical(config);
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
-    for (auto batch = middle; batch != batches.end(); ++batch) {
+    for (auto batch = middle; batch != batches.end() && *batch <= most_batch_; ++batch) {
       config.batch = *batch;
       if (*batch * (config.prefetch + 1) >= 32 * workers) break;
     }
@@ -213,8 +213,8 @@ class LoaderCalibration {
 
   Sweep& sweep_;
   double share_;
-  int most_prefetch_ = std::numeric_limits<int>::max();
-  bool smallest_batch_ = false;
+  int most_prefetch_ = std::numeric_limits<int>::max();  ///< for which there is room
+  int most_batch_ = std::numeric_limits<int>::max();
   std::string failure_;    ///< of the last probe that failed; empty: none did
   double cores_used_ = 0;  ///< in the last probe of the loader
   double took_s_ = 0;      ///< to start the workers of the last number, and to probe them

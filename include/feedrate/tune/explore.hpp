@@ -118,7 +118,7 @@ class Exploration {
          const auto next = idle < patience() ? most_promising() : std::nullopt;) {
       if (is_over(share)) return;
       try_one(*next);
-      if (!open_[*next]) continue;  // what fails says nothing of the others
+      if (!open_[*next] && sweep_.lacked_memory()) continue;  // others may have room
       const double now = best_values();
       idle = now > best + finest_difference / 2 ? 0 : idle + 1;
       best = std::max(best, now);

@@ -137,7 +137,8 @@ inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeSte
 inline Outcome measure(const std::shared_ptr<const Source>& source, const MakeStep& make_step,
                        const TuneOptions& plan, const ProgramOptions& options,
                        const MemoryLimits& memory) {
-  const int largest = *std::max_element(plan.space.batch.begin(), plan.space.batch.end());
+  const int largest = std::max(plan.reference.batch,
+                               *std::max_element(plan.space.batch.begin(), plan.space.batch.end()));
   return with_state_kept(options, [&] {
     Pipeline pipeline(workload_of(source, make_step, options, memory, largest), largest,
                       CacheMode::warm);

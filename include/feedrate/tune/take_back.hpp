@@ -13,8 +13,8 @@ namespace feedrate {
 /// The choice is denied: each tier that has it goes back to the reference. Recommended is then what
 /// the widest narrower tier has, if that is another trial, which nobody has denied yet.
 ///
-/// Causes whose gain was measured beside it keep their evidence, and lose their remedy. Needs a
-/// tier.
+/// Gains of causes that were measured beside it are no longer known, and where nothing else stands
+/// their remedy goes, too. Needs a tier.
 inline void take_back_choice(Outcome& outcome) {
   const std::size_t denied = outcome.choice().trial;
   for (TierChoice& choice : outcome.tiers) {
@@ -35,8 +35,9 @@ inline void take_back_choice(Outcome& outcome) {
   outcome.verified_rounds = 0;
   for (Diagnosis& diagnosis : outcome.diagnoses) {
     if (!diagnosis.measured) continue;
-    diagnosis.remedy = "What was to mend that gained nothing in fresh processes.";
     diagnosis.gain.reset();
+    if (stands != outcome.tiers.rend()) continue;
+    diagnosis.remedy = "What was to mend that gained nothing in fresh processes.";
     diagnosis.measured = false;
   }
 }
