@@ -19,6 +19,10 @@ namespace {
 /// before it begins, and those of a few batches.
 constexpr double words_to_wait_for = 5;
 
+/// So long a source that has spoken is not taken yet, since a better one may speak: the first batch
+/// of a helper's loop, or those that the hook has to see first.
+constexpr double helper_s = 2, hook_s = 10;
+
 /// The lines that are not empty.
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -69,8 +73,20 @@ CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, Rendezvou
 void CommandLaunch::start_up() {
   bound_s_ = bounds_.timeout_s;
   listen_until([&] { return source_.spoken().has_value(); });
+  if (source_.spoken() && !known_) wait_for_better();
   if (!source_.spoken()) throw_mute("before it ended by itself");
   first_word_s_ = SteadyClock{}.now_s();
+}
+
+/// Never for so long that the launch counts as silent.
+void CommandLaunch::wait_for_better() {
+  const double heard_s = SteadyClock{}.now_s();
+  bound_s_ += bounds_.timeout_s;
+  listen_until([&] {
+    const double most_s = std::min(hook_looks_ ? hook_s : helper_s, bounds_.timeout_s / 2);
+    const bool waited = SteadyClock{}.now_s() - heard_s >= most_s;
+    return source_.spoken() == RateKind::hook || (waited && source_.spoken());
+  });
 }
 
 /// What came until it was enough, or until the command ended. A word may take the whole bound,
@@ -125,16 +141,18 @@ void CommandLaunch::hear_visitors() {
   visitors_ = std::move(silent);
 }
 
-/// The first helper is listened to. Others, such as those of further processes, are sent away, and
-/// so is who comes for something else.
+/// Others than the source, such as those of further processes, are sent away, and so is who comes
+/// for something else.
 bool CommandLaunch::is_done_with(std::unique_ptr<Channel>& visitor) {
   const bool open = visitor->pull();
   const auto hello = message_of(*visitor);
   if (!hello) return !open;
   const auto said = hello->find("hello");
-  if (helper_ || said == hello->end() || *said != "watch") return true;
-  source_.greet(*hello);
+  if (said == hello->end()) return true;
+  if (*said == "looking") hook_looks_ = true;
+  if (*said != "watch" || !source_.greet(*hello)) return true;
   helper_ = std::move(visitor);
+  helper_open_ = true;
   return true;
 }
 

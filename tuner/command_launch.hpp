@@ -33,7 +33,8 @@ class CommandLaunch {
   CommandLaunch(std::string name, const LaunchSpec& spec, Rendezvous& rendezvous, RateSource source,
                 const RoundOptions& options, const LaunchBounds& bounds);
 
-  /// Waits for the first word of its speed.
+  /// Waits for the first word of its speed; where its source was not known before, also for a
+  /// better one that may come yet.
   void start_up();
   /// Seconds from the launch to that word.
   double start_up_s() const noexcept { return first_word_s_ - launched_s_; }
@@ -51,6 +52,7 @@ class CommandLaunch {
   bool end() { return launched_.end(bounds_.patience_s); }
 
  private:
+  void wait_for_better();
   void listen_until(const std::function<bool()>& done);
   void note_end(int status);
   void take_in();
@@ -80,6 +82,7 @@ class CommandLaunch {
   std::vector<std::unique_ptr<Channel>> visitors_;  ///< that have not said hello yet
   std::unique_ptr<Channel> helper_;
   bool helper_open_ = true;
+  bool hook_looks_ = false;  ///< for a loop that trains, and may find one
   bool knows_gpu_ = false;
   std::unique_ptr<GpuSampler> sampler_;  ///< of the GPU that the hook names
   double first_word_s_ = launched_s_;

@@ -109,12 +109,25 @@ std::vector<int> workers_to_try(int cpus, int own) {
   return workers;
 }
 
-std::vector<Precision> precisions_of(const SweepOptions& options, const std::vector<Tier>& tiers) {
+/// Whether the steps are in few bits already: autocast around them changes nothing.
+bool has_own_format(const Script& script) {
+  return script.config.precision == Precision::bf16 || script.config.precision == Precision::fp16;
+}
+
+std::vector<Precision> precisions_of(const SweepOptions& options, const std::vector<Tier>& tiers,
+                                     const Script& script) {
   if (!options.precision.empty()) return parse_precisions("--precision", options.precision);
-  std::vector<Precision> precisions = {Precision::fp32};
+  std::vector<Precision> precisions = {script.config.precision};
   if (options.what_if) precisions.push_back(parse_precisions("--what-if", options.what_if_name)[0]);
   if (!options.what_if && contains(tiers, Tier::numerics)) precisions.push_back(Precision::bf16);
   return precisions;
+}
+
+void refuse_what_if_of(const Script& script, const SweepOptions& options) {
+  if (!options.what_if || !has_own_format(script)) return;
+  throw Error(Fault::usage,
+              "--what-if " + options.what_if_name + " has nothing to show: the script steps in " +
+                  std::string(name_of(script.config.precision)) + " already. Leave it out.");
 }
 
 void plan_script_axes(TuneOptions& plan, const SweepOptions& options, const Limits& limits,
@@ -132,7 +145,7 @@ void plan_script_axes(TuneOptions& plan, const SweepOptions& options, const Limi
       contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch});
   space.step_threads =
       integers_or("--step-threads", options.step_threads, 1, 1024, {script.config.step_threads});
-  space.precision = precisions_of(options, plan.allowed);
+  space.precision = precisions_of(options, plan.allowed, script);
   space.pinned = parse_switches("--pinned", !options.pinned.empty() ? options.pinned
                                             : cuda                  ? "on,off"
                                                                     : "off");
@@ -148,11 +161,13 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
     keep_applicable(plan, "batch", plan.space.batch, why,
                     [&](int batch) { return batch == script.config.batch; });
   }
-  if (contains(plan.allowed, Tier::numerics)) return;
+  const Precision own = script.config.precision;
+  if (contains(plan.allowed, Tier::numerics) && !has_own_format(script)) return;
   keep_applicable(plan, "precision", plan.space.precision,
-                  "neither --what-if nor --allow numerics "
-                  "is given",
-                  [](Precision precision) { return precision == Precision::fp32; });
+                  has_own_format(script)
+                      ? "the script steps in " + std::string(name_of(own)) + " already"
+                      : "neither --what-if nor --allow numerics is given",
+                  [own](Precision precision) { return precision == own; });
 }
 
 /// The values of a command that is launched anew; one of each where nothing was written.
@@ -243,6 +258,7 @@ LaunchSpec launch_of(const SweepOptions& options) {
 
 TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const Prepared& found) {
   const Script& script = *found.info.script;
+  refuse_what_if_of(script, options);
   TuneOptions plan = common_plan(options, limits);
   plan.allowed = tiers_of(options);
   plan.headline = plan.allowed.back();

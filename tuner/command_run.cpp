@@ -9,6 +9,7 @@
 #include "command_plan.hpp"
 #include "confirm.hpp"
 #include "feedrate/report/script_text.hpp"
+#include "feedrate/tune/caveats.hpp"
 #include "feedrate/tune/take_back.hpp"
 #include "touched_files.hpp"
 
@@ -29,11 +30,10 @@ std::unique_ptr<Trials> make_launches(const CommandRun& run, std::optional<Prepa
   return std::make_unique<CommandTrials>(std::move(plan), std::move(rendezvous), std::move(known));
 }
 
-bool is_worth_confirming(const CommandRun& run, const Report& report) {
+bool can_confirm(const CommandRun& run, const Report& report) {
   const Outcome& outcome = report.outcome;
-  const auto& script = report.workload.script;
-  return script && !run.options.no_confirm && !outcome.interrupted && !outcome.tiers.empty() &&
-         outcome.choice().trial != outcome.reference;
+  return report.workload.script && !run.options.no_confirm && !outcome.interrupted &&
+         !outcome.tiers.empty();
 }
 
 /// Whether the change asks for workers that stay.
@@ -59,12 +59,24 @@ SettingsOf ask_settings(const CommandRun& run, Trials& trials, const Outcome& ou
   return {};
 }
 
+/// How many batches of the script make an update, and what that means for other batches.
+void add_updates(const CommandRun& run, Trials& trials, Report& report) try {
+  auto& script = report.workload.script;
+  if (!script || report.outcome.tiers.empty()) return;
+  script->batches_per_update = trials.batches_per_update();
+  fill_caveats(report.outcome, script->batches_per_update);
+} catch (const Error& error) {
+  run.lost(std::string("How many batches make an update is not known: ") + error.what());
+}
+
 /// Confirms what is recommended; whether fresh processes deny it. Two pairs of launches, where the
-/// script starts quickly.
+/// script starts quickly; one launch alone, where it stays as it is.
 bool is_denied(const CommandRun& run, Report& report) try {
   constexpr double quick_s = 2;
   const Script& script = *report.workload.script;
-  run.note("Confirming: the script as it is and as recommended, in fresh processes.");
+  const bool stays = report.outcome.choice().trial == report.outcome.reference;
+  run.note(stays ? "Confirming: the script as it is, in a fresh process."
+                 : "Confirming: the script as it is and as recommended, in fresh processes.");
   const ConfirmOptions wanted{
       .pairs = script.start_s < quick_s ? 2 : 1, .timeout_s = run.timeout_s, .abort = run.stop};
   const bool persistent = script.persistent || asks_for_staying(report.settings);
@@ -80,7 +92,7 @@ bool is_denied(const CommandRun& run, Report& report) try {
 /// Confirms what is recommended; where that is denied, what then is.
 void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf settings) {
   Outcome& outcome = report.outcome;
-  while (is_worth_confirming(run, report) && is_denied(run, report)) {
+  while (can_confirm(run, report) && is_denied(run, report)) {
     take_back_choice(outcome);
     report.settings = settings[outcome.choice().trial];
     if (outcome.choice().trial == outcome.reference) return;
@@ -105,6 +117,7 @@ std::unique_ptr<Trials> make_command_trials(const CommandRun& run, std::optional
 
 void finish_command(const CommandRun& run, std::unique_ptr<Trials> trials, Report& report) {
   SettingsOf settings = ask_settings(run, *trials, report.outcome);
+  add_updates(run, *trials, report);
   report.notes = trials->notes();
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];

@@ -22,6 +22,7 @@ LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& co
     Json settings = to_json(config);
     settings["persistent"] = persistent;
     settings["device"] = script.device;
+    settings["own_precision"] = name_of(script.config.precision);
     spec.environment.emplace_back("FEEDRATE_CONFIG", settings.dump());
   }
   return spec;
@@ -52,6 +53,21 @@ class Confirming {
   }
 
   Confirmation operator()() {
+    Confirmation confirmation;
+    confirmation.config = recommended_;
+    if (recommended_ == script_.config) {
+      add(script_.config);
+    } else {
+      compare(confirmation);
+    }
+    fill(confirmation.as_is_samples_per_s, confirmation.as_is_first_batch_s, as_is_);
+    confirmation.as_is_gpu = mean(as_is_gpus_);
+    confirmation.outside_share = outside_share();
+    return confirmation;
+  }
+
+ private:
+  void compare(Confirmation& confirmation) {
     std::vector<double> ratios;
     int wanted = options_.pairs;
     for (int pair = 0; pair < wanted; ++pair) {
@@ -61,19 +77,12 @@ class Confirming {
       ratios.push_back(changed_.back().samples_per_s() / as_is_.back().samples_per_s());
       if (pair + 1 == wanted) wanted += needs_another(ratios);
     }
-    Confirmation confirmation;
-    confirmation.config = recommended_;
     confirmation.speedup = geometric_interval(ratios, 0.05);
     confirmation.pairs = wanted;
-    fill(confirmation.as_is_samples_per_s, confirmation.as_is_first_batch_s, as_is_);
     fill(confirmation.recommended_samples_per_s, confirmation.recommended_first_batch_s, changed_);
-    confirmation.as_is_gpu = mean(as_is_gpus_);
     confirmation.recommended_gpu = mean(changed_gpus_);
-    confirmation.outside_share = outside_share();
-    return confirmation;
   }
 
- private:
   /// Of the script as it is, where one of its epochs has ended.
   double outside_share() const {
     double outside_s = 0, inside_s = 0;

@@ -30,8 +30,8 @@ inline bool needs_another(const std::vector<double>& ratios) {
 }
 
 /// Launches the script with `recommended` and as it is, in turn: first the one, then the other,
-/// then the other way round, so that a steady drift cancels. A launch that fails is told in
-/// `failure`. Throws Error(interrupted) on abort.
+/// then the other way round, so that a steady drift cancels. Where `recommended` is what it is, it
+/// is launched once. A launch that fails is told in `failure`. Throws Error(interrupted) on abort.
 Confirmation confirm(const LaunchSpec& spec, const Script& script, const Config& recommended,
                      bool persistent, const ConfirmOptions& options);
 

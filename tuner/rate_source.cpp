@@ -169,11 +169,19 @@ std::optional<Round> PrintedRate::round() const {
   return round;
 }
 
-void RateSource::greet(const Json& hello) {
-  if (!kind_) kind_ = hello.value("source", "") == "hook" ? RateKind::hook : RateKind::helper;
+bool RateSource::greet(const Json& hello) {
+  const auto source = hello.find("source");
+  const bool is_hook = source != hello.end() && *source == "hook";
+  const RateKind kind = is_hook ? RateKind::hook : RateKind::helper;
+  if (asked_for_ && kind != *asked_for_) return false;
+  if (greeted_ && kind >= *kind_) return false;
+  greeted_ = true;
+  kind_ = kind;
+  helper_ = HelperRate(options_);
   const auto world = hello.find("world");
   const bool said = world != hello.end() && world->is_number_integer() && *world >= 1;
   world_ = said ? world->get<std::uint64_t>() : 1;
+  return true;
 }
 
 void RateSource::hear(const Json& message) {

@@ -16,7 +16,7 @@
 
 namespace feedrate {
 
-/// Where the rate of a command comes from.
+/// Where the rate of a command comes from; each goes before those below it.
 enum class RateKind : std::uint8_t {
   hook,    ///< in a script that trains from PyTorch's DataLoader
   helper,  ///< feedrate.watch in Python, feedrate::report_batch in C++
@@ -125,7 +125,7 @@ class PrintedRate {
   double first_s_ = 0, last_s_ = 0;
 };
 
-/// Hears a launch of a command, and tells its rate. A helper goes before an expression.
+/// Hears a launch of a command, and tells its rate.
 class RateSource {
  public:
   /// `expression` may be null; `kind` is the one source to listen to, where that is known already;
@@ -133,16 +133,18 @@ class RateSource {
   RateSource(const RateExpression* expression, std::optional<RateKind> kind,
              const RoundOptions& options, int batch = 1)
       : expression_(expression),
+        asked_for_(kind),
         kind_(kind),
         batch_(static_cast<std::uint64_t>(batch)),
         options_(options),
         helper_(options),
         printed_(options) {}
 
-  /// A helper has said hello: from now on it is the source, unless another one was asked for. It
+  /// A hook or a helper has said hello; whether it is the source from now on. It is not where
+  /// another kind was asked for, or where one of its kind or of a better one came before: the first
   /// stands for all processes that train together.
-  void greet(const Json& hello);
-  /// A message of the helper. Throws Error(trials) on one that is no report.
+  bool greet(const Json& hello);
+  /// A message of who was greeted last. Throws Error(trials) on one that is no report.
   void hear(const Json& message);
   /// Output of the command, read at `now_s`.
   void read(std::string_view output, double now_s);
@@ -163,8 +165,8 @@ class RateSource {
   }
   bool hears_reports() const noexcept { return kind_ != RateKind::regex; }
   bool has_reports() const noexcept { return hears_reports() && helper_.count() > 0; }
-  /// Whether one source was asked for, or a helper came.
-  bool is_known() const noexcept { return kind_.has_value(); }
+  /// Whether one source was asked for.
+  bool is_known() const noexcept { return asked_for_.has_value(); }
   /// Whether the helper knows of batches alone.
   bool counts_batches() const noexcept { return counts_batches_; }
   const ScriptGpu& gpu() const noexcept { return gpu_; }
@@ -177,7 +179,9 @@ class RateSource {
   void note_gpu(const Json& message);
 
   const RateExpression* expression_;
-  std::optional<RateKind> kind_;
+  std::optional<RateKind> asked_for_;
+  std::optional<RateKind> kind_;  ///< that was asked for, or that has come
+  bool greeted_ = false;
   std::uint64_t batch_;
   std::uint64_t world_ = 1;  ///< processes that train together
   bool counts_batches_ = false;

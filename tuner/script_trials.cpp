@@ -370,4 +370,11 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   return settings;
 }
 
+int ScriptTrials::batches_per_update() {
+  const auto answers = ask({{"ask", "batches_per_update"}}, {});
+  throw_if_failed(answers);
+  const Json& batches = answers.front().at("batches");
+  return batches.is_null() ? 0 : batches.get<int>();
+}
+
 }  // namespace feedrate

@@ -50,6 +50,7 @@ class ScriptTrials final : public Trials {
   double now_s() override { return Trials::now_s() - starting_s_; }
   std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
+  int batches_per_update() override;
 
  private:
   void launch();

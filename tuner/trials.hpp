@@ -47,6 +47,9 @@ class Trials : public Measurer {
   /// source to change.
   virtual std::vector<Setting> settings(const Outcome&, std::size_t) { return {}; }
 
+  /// That the user's loop takes for one update of the weights; 0: unknown.
+  virtual int batches_per_update() { return 0; }
+
  protected:
   std::optional<Prepared> prepared_;
   int largest_batch_ = 1;

@@ -12,6 +12,7 @@ from . import source
 from .batches import length_of
 from .channel import Channel
 from .lanes import attributes_of
+from .stepping import device_of
 from .training import TrainingSigns
 
 STEPS_TO_CHOOSE = 3  # batches whose step trained, until a loader is taken for the training loader
@@ -191,6 +192,8 @@ class Director:
         if self._first_s is None:
             self._first_s = self._clock()
             self.signs.watch()
+            if self._plain is not None:
+                self._plain.announce()
 
     def gave(self, seen, began):
         """A loader gave a batch, of a pass that began when so many signs were seen. The next sign is
@@ -243,7 +246,9 @@ class Director:
 
         given = batch is not None
         batch = batch if given else next(inner)  # a new iterator for each batch: it gave none yet
-        self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes)
+        torch = sys.modules["torch"]
+        self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
+                                self.signs.precision(torch, device_of(torch)))
         self._session.keep(inner, None if given else batch)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),
@@ -276,8 +281,8 @@ class Director:
 def plain_of_environment(path):
     """The settings of a launch that is only to be measured."""
     from .plain import Plain, PlainReporter
-    from .watch import connect
+    from .watch import announce, connect
 
     text = os.environ.get("FEEDRATE_CONFIG")
     return Plain(lambda: connect(path, PlainReporter), json.loads(text) if text else None,
-                 sys.modules["torch"])
+                 sys.modules["torch"], lambda: announce(path))

@@ -75,8 +75,9 @@ class Pass:
 class Plain:
     """Gives loader and step of the script the settings that autotune wants, and reports passes."""
 
-    def __init__(self, connect, config, torch):
+    def __init__(self, connect, config, torch, announce=lambda: None):
         self._connect = connect
+        self.announce = announce  # that a loader is iterated, and may be the one to report
         self._reporter = None
         self._config = config
         self._torch = torch
@@ -95,7 +96,8 @@ class Plain:
             object.__setattr__(loader, name, value)
         use_threads(self._torch, config["step_threads"])
         if self._format is None:
-            self._format = number_format(self._torch, config["device"], config["precision"])
+            self._format = number_format(self._torch, config["device"], config["precision"],
+                                         config["own_precision"])
             self._format.__enter__()  # for good: the whole launch is one of these settings
 
     def reported(self, loader, batches):

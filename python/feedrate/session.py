@@ -17,6 +17,7 @@ from .errors import sentence_of
 from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
 from .stepping import device_of, step_settings
+from .training import Updates
 from .window import Wanted, Window
 
 REPLAYED = 3  # different batches of a replay
@@ -27,11 +28,14 @@ WARM_UP_S = 0.5
 class Session:
     """Serves one DataLoader of the script."""
 
-    def __init__(self, channel, loader, batch, site, before=None):
-        """`before`: what the dataset held when the loader was made; None: what it holds now."""
+    def __init__(self, channel, loader, batch, site, before=None, precision="fp32"):
+        """`before`: what the dataset held when the loader was made; None: what it holds now.
+        `precision`: in which number format the script steps."""
         self._channel = channel
         self._loader = loader
         self._site = site
+        self._precision = precision
+        self._updates = Updates()
         self._torch = sys.modules["torch"]
         self._kept = None
         self._owed = None
@@ -115,7 +119,7 @@ class Session:
             "prefetch": (loader.prefetch_factor or 2) if workers > 0 else 0,
             "pinned": bool(loader.pin_memory and self._torch.cuda.is_available()),
             "step_threads": self._torch.get_num_threads(),
-            "precision": "fp32",
+            "precision": self._precision,
             "batch": self._batch,
             "accumulate": 1,
         }
@@ -171,6 +175,8 @@ class Session:
             return {"bytes": self._memory_of(question["config"])}
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
+        if ask == "batches_per_update":
+            return {"batches": self._updates.batches_each()}
         if ask == "change":
             return {"diff": self._change(question["changes"])}
         raise ValueError("nobody can answer '%s' here" % ask)
@@ -191,7 +197,7 @@ class Session:
         if question["part"] not in parts or question["variant"] != "as_is":
             raise ValueError("of a script this can't be measured")
         config = question["config"]
-        with step_settings(self._torch, config):
+        with step_settings(self._torch, config, self._precision):
             meter = Meter(self._torch)
             return (yield from parts[question["part"]](config, Wanted(question), meter))
 
@@ -285,6 +291,7 @@ class Session:
         then tells whether it left its loop between."""
         self._outside = False
         self._in_epoch += 1
+        self._updates.add_batch()
         gave_s = self._now()
         yield batch
         step_s = self._now() - gave_s

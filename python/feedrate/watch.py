@@ -171,20 +171,34 @@ def _is_worker():
 
 def connect(path, reporter=Reporter):
     """A reporter to autotune; None where it can't be reached."""
+    connection = _greeted(path, {"hello": "watch", "source": reporter.source, "pid": os.getpid(),
+                                 "rank": _number("RANK", 0), "world": _number("WORLD_SIZE", 1)})
+    if connection is None:
+        return None
+    connection.setblocking(False)
+    return reporter(connection)
+
+
+def announce(path):
+    """Tells autotune that there may be a better reporter soon."""
+    connection = _greeted(path, {"hello": "looking", "pid": os.getpid()})
+    if connection is not None:
+        connection.close()
+
+
+def _greeted(path, hello):
+    """A connection to autotune that has said hello; None where it can't be reached."""
     import socket
 
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(PATIENCE_S)
     try:
         connection.connect(path)
-        connection.sendall(_line({"hello": "watch", "source": reporter.source,
-                                  "pid": os.getpid(), "rank": _number("RANK", 0),
-                                  "world": _number("WORLD_SIZE", 1)}))
+        connection.sendall(_line(hello))
     except OSError:
         connection.close()
         return None
-    connection.setblocking(False)
-    return reporter(connection)
+    return connection
 
 
 def _number(variable, otherwise):

@@ -37,8 +37,9 @@ class Served:
 
     made = []
 
-    def __init__(self, channel, loader, batch, site, before):
+    def __init__(self, channel, loader, batch, site, before, precision):
         self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
+        self.precision = precision
         self.kept = None
         self.epochs = 0
         Served.made.append(self)

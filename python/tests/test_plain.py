@@ -101,7 +101,7 @@ class Gpu(Launch):
 
 class Settings(Launch):
     CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "precision": "fp32",
-              "batch": 4, "persistent": False, "device": "cuda"}
+              "batch": 4, "persistent": False, "device": "cuda", "own_precision": "fp32"}
 
     def test_are_those_of_the_step_too(self):
         # Would catch a confirmation of bf16 in fp32, or of one thread with all of them; also where
@@ -135,6 +135,8 @@ class Settings(Launch):
         with mock.patch.object(torch, "autocast", side_effect=AssertionError), \
                 mock.patch.object(torch, "set_num_threads", side_effect=AssertionError):
             self.assertEqual(self.told(config=self.CONFIG)[-1]["batches"], 3)
+            own = dict(self.CONFIG, precision="bf16", own_precision="bf16")
+            self.assertEqual(self.told(config=own)[-1]["batches"], 3)
 
 
 class Waiting(Launch):

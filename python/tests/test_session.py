@@ -332,6 +332,30 @@ class Answers(Asking):
         autocast.assert_called_once_with("cpu", dtype=torch.bfloat16, cache_enabled=False)
         self.assertEqual((seen, torch.get_num_threads()), ({5}, 2))
 
+    def test_precision_of_the_script_itself_needs_nothing_around_its_steps(self):
+        # Bug: autocast around autocast keeps the weights that the inner one converted.
+        self.channel = Channel([question("coupled", {"precision": "bf16"})])
+        loader = data.DataLoader(Numbers(), batch_size=4)
+        session = Session(self.channel, loader, torch.ones(4, 2), None, precision="bf16")
+        self.assertEqual(session.config()["precision"], "bf16")
+        with mock.patch.object(torch, "autocast", side_effect=AssertionError), \
+                self.assertRaises(Over):
+            for _ in session:
+                Clock.now_s += STEP_S
+        self.assertIn("round", self.channel.sent[-1])
+
+    def test_batches_per_update_are_those_that_the_loop_took(self):
+        optimizer = torch.optim.SGD([], 0.1)
+
+        def step(_):
+            if len(self.steps) % 3 == 0:
+                optimizer.step()
+
+        asked = {"ask": "batches_per_update"}
+        self.assertEqual(self.answers(asked), [{"batches": None}])
+        self.assertEqual(self.answers(question("coupled", seconds=6.0), asked, step=step)[-1],
+                         {"batches": 3})
+
     def test_memory_is_that_of_the_batches_ahead_and_of_one_in_use(self):
         batch_bytes = 4 * 2 * 4
         for config, batches in (({}, 1), ({"workers": 3, "prefetch": 2}, 7), ({"batch": 8}, 2)):

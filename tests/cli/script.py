@@ -181,6 +181,21 @@ def the_recommendation_is_confirmed_in_fresh_processes(tmp):
 
 
 @test
+def a_script_that_is_to_stay_as_it_is_is_launched_so_once(tmp):
+    # Bug: what it spends outside of its loop, and how it uses its GPU, was told of scripts alone that are to change.
+    code, out, err = run(*QUIET, "--budget", "1s", "--workers", "0", "--", *command("train.py", "64"), cwd=tmp,
+                         env=environment())
+    assert code == 0, err
+    report = report_of(tmp)
+    confirmation = report["confirmation"]
+    assert (confirmation["failure"], confirmation["pairs"], confirmation["speedup"]) == (None, 0, None), confirmation
+    assert confirmation["as_is_samples_per_s"] > 100 and confirmation["outside_share"] is not None, confirmation
+    assert confirmation["config"] == report["recommendation"]["config"], confirmation
+    assert "in a fresh process, as it is:" in " ".join(out.split()), out
+    assert "Confirming: the script as it is, in a fresh process." in err, err
+
+
+@test
 def a_gain_that_fresh_processes_deny_is_taken_back(tmp):
     # Bug: "confirmed: 0.3x", one unlucky pair of launches that decides, or a report that goes on recommending it.
     code, out, err = run(*QUIET, "--budget", "2s", *TWO, "--", *command("loops.py", "is_slow_in_fresh_processes"),
@@ -703,6 +718,29 @@ def what_if_another_precision_leaves_the_recommendation_safe(tmp):
 
 
 @test
+def a_script_in_autocast_is_known_as_one(tmp):
+    # Bug: it was taken for fp32, and --what-if bf16 compared bf16 with bf16.
+    report, out, _ = tuned(tmp, "loops.py", "steps_in_bf16", options=[*TWO, "--allow", "numerics"], budget="2s")
+    assert only([trial["config"]["precision"] for trial in report["trials"]]) == "bf16", report["trials"]
+    assert report["workload"]["script"]["config"]["precision"] == "bf16"
+    (tmp / "r.jsonl").unlink(missing_ok=True)
+    _, _, err = tuned(tmp, "loops.py", "steps_in_bf16", options=[*TWO, "--what-if", "bf16"], code=2)
+    assert "--what-if bf16 has nothing to show: the script steps in bf16 already" in err, err
+
+
+@test
+def a_script_that_accumulates_is_told_how_to_keep_its_updates(tmp):
+    # Bug: of another batch only the learning rate was spoken of, though the loop adds up the gradients of four.
+    report, _, _ = tuned(tmp, "loops.py", "updates_after_four_batches",
+                         options=[*TWO, "--batch", "16,64", "--allow", "training"], budget="4s")
+    assert report["workload"]["script"]["batches_per_update"] == 4, report["workload"]["script"]
+    training = report["recommendation"]["tiers"]["training"]
+    assert training["config"]["batch"] == 64, training
+    caveats = " ".join(training["caveats"])
+    assert "learning rate" in caveats and "update the weights after each batch (today after 4)" in caveats, training
+
+
+@test
 def workers_that_wait_their_turn_sleep(tmp):
     # Bug: parked workers that load on, and slow what is measured beside them.
     report, _, _ = tuned(tmp, "train.py", options=["--workers", "0,1,2", "--prefetch", "2"], budget="3s")
@@ -760,7 +798,7 @@ def a_launch_with_other_settings_gets_the_same_batches_as_one_that_was_written_s
     listener = Listener(tmp)
     bare = said_below(listener, [])
     config = {"workers": 2, "prefetch": 1, "pinned": False, "batch": 16, "persistent": False, "step_threads": 1,
-              "precision": "fp32", "device": "cpu"}
+              "precision": "fp32", "own_precision": "fp32", "device": "cpu"}
     plain = {"FEEDRATE_PLAIN": "1", "FEEDRATE_LOADER": "1", "FEEDRATE_CONFIG": json.dumps(config)}
     assert said_below(listener, [HOOK], **plain) == bare
 
@@ -791,6 +829,20 @@ def a_command_that_watches_its_loop_is_tuned_by_its_arguments(tmp):
     report = report_of(tmp)
     rates = {trial["config"]["workers"]: rate_of(trial) for trial in report["trials"]}
     assert rates[8] > 3 * rates[1], rates
+
+
+@test
+def of_hook_helper_and_expression_the_first_is_the_source_whoever_speaks_first(tmp):
+    # Bug: whoever was the first to tell a rate: what is printed before the loop, or the helper, where the hook has to
+    # see the loop train before it speaks.
+    options = ["--budget", "5s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS", "--rate",
+               "regex:([0-9.]+) img/s"]
+    for kind, source in (("reports_in_each_way", "hook"), ("reports_without_training", "helper")):
+        code, _, err = run(*QUIET, *options, "--", *command("loops.py", kind), cwd=tmp, env=environment())
+        assert code == 0, err
+        report = report_of(tmp)
+        assert report["workload"]["rate_source"] == source, (kind, report["workload"]["rate_source"])
+        assert all(50 < rate_of(trial) < 3000 for trial in report["trials"]), report["trials"]
 
 
 print("# the scripts run on " + ("PyTorch" if HAS_TORCH else "a stub of PyTorch"))

@@ -56,6 +56,25 @@ TEST_CASE("a gain that fresh processes deny is not said to be confirmed") {
              StartsWith("confirmed") && ContainsSubstring("as recommended"));
 }
 
+TEST_CASE("a script that is to stay as it is is told of by one launch of it") {
+  // Bug: "confirmed: 1.00x, 400 to 0 samples/s".
+  Confirmation confirmation{.as_is_samples_per_s = 400, .as_is_gpu = {.nvml_busy = 0.5}};
+  CHECK_FALSE(confirmation.denies());
+  CHECK(detail::confirmation_text({}, confirmation) ==
+        "in a fresh process, as it is: 400 samples/s. By NVML the GPU is busy 50 % of the time.");
+  confirmation.as_is_gpu = {.memory_bytes = 1 << 20};
+  confirmation.outside_share = 0.25;
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
+             ContainsSubstring("Its tensors take 1.00 MiB of the GPU's memory. As it is, it spends "
+                               "25 % of its time outside"));
+  const Json json = to_json(confirmation);
+  for (const char* const key : {"speedup", "recommended_samples_per_s", "recommended_first_batch_s",
+                                "recommended_nvml_busy"}) {
+    CHECK(json.at(key).is_null());
+  }
+  CHECK(json.at("pairs") == 0);
+}
+
 TEST_CASE("what more workers ask of a stream is said where the script has none today") {
   // Bug: "4 workers, 4 times as fast" of a dataset that gives all of its samples to each worker.
   Script script;

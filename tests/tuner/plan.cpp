@@ -260,5 +260,31 @@ TEST_CASE("A command is compared with what is written first, and changed as far 
   CHECK_THROWS_AS(plan(), Error);
 }
 
+TEST_CASE("A script is tried in its own number format, and in few bits only where it has more",
+          "[plan]") {
+  // Bug: a script in bf16 whose gain by bf16 is measured, or one in TF32 that is tried in fp32.
+  Prepared found;
+  found.info.script.emplace();
+  found.batches = {32};
+  Config& own = found.info.script->config;
+  SweepOptions options;
+  const auto planned = [&](Precision precision) {
+    own.precision = precision;
+    return plan_script(options, limits_of(2), found);
+  };
+  const auto precisions = [&](Precision precision) { return planned(precision).space.precision; };
+  CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32});
+  options.allow = "numerics";
+  CHECK(precisions(Precision::fp32) == std::vector{Precision::fp32, Precision::bf16});
+  CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
+  CHECK(precisions(Precision::fp16) == std::vector{Precision::fp16});
+  CHECK(left_out(planned(Precision::fp16), "precision") ==
+        "bf16: the script steps in fp16 already; ");
+  options.what_if = true;
+  options.what_if_name = "bf16";
+  CHECK_THROWS_MATCHES(planned(Precision::bf16), Error,
+                       MessageMatches(ContainsSubstring("the script steps in bf16 already")));
+}
+
 }  // namespace
 }  // namespace feedrate::plan_tests

@@ -217,6 +217,28 @@ TEST_CASE("Reports that do not go on are left out, and what is none is refused",
   CHECK_THROWS_AS(source.hear({{"t", "x"}, {"batches", 1}, {"samples", 1}}), Error);
 }
 
+TEST_CASE("A hook goes before a helper, and the first of those alike before the others", "[rate]") {
+  // Bug: a helper that is heard for good, since the hook speaks behind the first batches.
+  const Json helper = {{"hello", "watch"}}, hook = {{"hello", "watch"}, {"source", "hook"}};
+  RateSource source(&images, std::nullopt, {.seconds = 1});
+  CHECK(source.greet(helper));
+  CHECK_FALSE(source.greet(helper));
+  source.hear(report(1, 1, 10));
+  CHECK(source.spoken() == RateKind::helper);
+  CHECK(source.greet(hook));
+  CHECK_FALSE(source.spoken());
+  source.hear(report(0.5, 1, 20));
+  source.hear(report(2.5, 3, 60));
+  CHECK(source.spoken() == RateKind::hook);
+  REQUIRE(source.round());
+  CHECK(source.round()->samples_per_s() == Approx(20));
+  CHECK_FALSE(source.greet(helper));
+  CHECK_FALSE(source.greet(hook));
+  RateSource known(nullptr, RateKind::helper, {});
+  CHECK_FALSE(known.greet(hook));
+  CHECK(known.greet(helper));
+}
+
 TEST_CASE("A helper goes before an expression, unless the expression was chosen", "[rate]") {
   // Bug: launches of one run that are measured in different ways.
   RateSource source(&images, std::nullopt, {});

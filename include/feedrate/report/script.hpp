@@ -34,9 +34,10 @@ struct Script {
   std::string gpu;            ///< its name
   std::string torch, python;  ///< versions
   int world = 1;              ///< processes that train together
-  int copies = 0;             ///< to the GPU while its loop was watched
-  int non_blocking = 0;       ///< of them, which did not wait
-  double start_s = 0;         ///< from its launch until its loop was attached to
+  int batches_per_update = 0;  ///< that its loop takes for one update of the weights; 0: unknown
+  int copies = 0;              ///< to the GPU while its loop was watched
+  int non_blocking = 0;        ///< of them, which did not wait
+  double start_s = 0;          ///< from its launch until its loop was attached to
 };
 
 /// What one launch of a script, or several, did on its GPU.
@@ -45,11 +46,12 @@ struct LaunchedGpu {
   std::uint64_t memory_bytes = 0;  ///< that its tensors took at most; 0: unknown, or no GPU
 };
 
-/// A command with the recommended settings against the same as it is, in fresh processes.
+/// A command with the recommended settings against the same as it is, in fresh processes; where it
+/// is to stay as it is, one launch of that, which all of `as_is` and `outside_share` tell of.
 struct Confirmation {
   Config config = {};         ///< that was recommended, and still is unless this denies it
   Interval speedup{1, 1, 1};  ///< of the rate, 95 %
-  int pairs = 0;              ///< of launches, in turn
+  int pairs = 0;              ///< of launches, in turn; 0: it stays as it is
   double as_is_samples_per_s = 0;
   double recommended_samples_per_s = 0;
   double as_is_first_batch_s = 0;  ///< from launch to the first report

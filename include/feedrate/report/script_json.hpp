@@ -37,6 +37,7 @@ inline Json to_json(const Script& script) {
           {"world", script.world},
           {"copies", script.copies},
           {"non_blocking", script.non_blocking},
+          {"batches_per_update", detail::positive_or_null(script.batches_per_update)},
           {"start_s", script.start_s}};
 }
 
@@ -46,19 +47,21 @@ inline void from_json(const Json& json, Script& script) {
                    script.batches, "device", script.device, "gpu", script.gpu, "torch",
                    script.torch, "python", script.python, "world", script.world);
   detail::read_all(json, "copies", script.copies, "non_blocking", script.non_blocking, "start_s",
-                   script.start_s, "iterable", script.iterable);
+                   script.start_s, "iterable", script.iterable, "batches_per_update",
+                   script.batches_per_update);
 }
 
 inline Json to_json(const Confirmation& confirmation) {
   if (!confirmation.failure.empty()) return {{"failure", confirmation.failure}};
+  const auto of_pairs = [&](Json value) { return confirmation.pairs > 0 ? value : Json(nullptr); };
   return {
       {"config", to_json(confirmation.config)},
-      {"speedup", to_json(confirmation.speedup)},
+      {"speedup", of_pairs(to_json(confirmation.speedup))},
       {"pairs", confirmation.pairs},
       {"as_is_samples_per_s", confirmation.as_is_samples_per_s},
-      {"recommended_samples_per_s", confirmation.recommended_samples_per_s},
+      {"recommended_samples_per_s", of_pairs(confirmation.recommended_samples_per_s)},
       {"as_is_first_batch_s", confirmation.as_is_first_batch_s},
-      {"recommended_first_batch_s", confirmation.recommended_first_batch_s},
+      {"recommended_first_batch_s", of_pairs(confirmation.recommended_first_batch_s)},
       {"as_is_nvml_busy", detail::or_null_below_0(confirmation.as_is_gpu.nvml_busy)},
       {"recommended_nvml_busy", detail::or_null_below_0(confirmation.recommended_gpu.nvml_busy)},
       {"as_is_device_bytes", detail::positive_or_null(confirmation.as_is_gpu.memory_bytes)},

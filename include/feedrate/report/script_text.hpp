@@ -41,32 +41,57 @@ inline std::string launches_text(int pairs) {
   return pairs == 1 ? "one launch each" : std::to_string(pairs) + " launches each, in turn";
 }
 
+/// Of the launches of the script as it is.
+inline std::string outside_text(const Confirmation& confirmation) {
+  if (confirmation.outside_share < 0) return {};
+  return " As it is, it spends " + format_percent(confirmation.outside_share) +
+         " of its time outside of that loop, which no loader makes shorter.";
+}
+
+/// One launch of the script, which is to stay as it is.
+inline std::string as_it_is_text(const Confirmation& confirmation) {
+  std::string text =
+      "in a fresh process, as it is: " + format_number(confirmation.as_is_samples_per_s) +
+      " samples/s.";
+  const LaunchedGpu& gpu = confirmation.as_is_gpu;
+  if (gpu.nvml_busy >= 0) {
+    text += " By NVML the GPU is busy " + format_percent(gpu.nvml_busy) + " of the time.";
+  }
+  if (gpu.memory_bytes > 0) {
+    text += " Its tensors take " + format_bytes(gpu.memory_bytes) + " of the GPU's memory.";
+  }
+  return text + outside_text(confirmation);
+}
+
+/// The GPU's part of a comparison; `change` is what was launched in turn with the script as it is.
+inline std::string gpus_text(const Confirmation& confirmation, const std::string& change) {
+  const LaunchedGpu& before = confirmation.as_is_gpu;
+  const LaunchedGpu& after = confirmation.recommended_gpu;
+  std::string text;
+  if (before.nvml_busy >= 0 && after.nvml_busy >= 0) {
+    text += " By NVML the GPU is busy " + format_percent(before.nvml_busy) +
+            " of the time as it is, " + format_percent(after.nvml_busy) + " " + change + ".";
+  }
+  if (before.memory_bytes > 0 && after.memory_bytes > 0) {
+    text += " Its tensors take " + format_bytes(before.memory_bytes) +
+            " of the GPU's memory as it is, " + format_bytes(after.memory_bytes) + " " + change +
+            ".";
+  }
+  return text;
+}
+
 inline std::string confirmation_text(const Outcome& outcome, const Confirmation& confirmation) {
   if (!confirmation.failure.empty()) return "Not confirmed: " + confirmation.failure;
+  if (confirmation.pairs == 0) return as_it_is_text(confirmation);
   const bool denies = confirmation.denies();
   const std::string change =
       denies ? "with " + config_text(outcome, confirmation.config) : "as recommended";
-  std::string text = denies ? "NOT confirmed" : "confirmed";
-  text += " in fresh processes (" + launches_text(confirmation.pairs) +
-          "): " + format_number(confirmation.speedup.estimate) + "x" +
-          (denies ? " " + change : "") + ", " + format_number(confirmation.as_is_samples_per_s) +
-          " to " + format_number(confirmation.recommended_samples_per_s) + " samples/s.";
-  const double before = confirmation.as_is_gpu.nvml_busy;
-  const double after = confirmation.recommended_gpu.nvml_busy;
-  if (before >= 0 && after >= 0) {
-    text += " By NVML the GPU is busy " + format_percent(before) + " of the time as it is, " +
-            format_percent(after) + " " + change + ".";
-  }
-  const std::uint64_t memory = confirmation.as_is_gpu.memory_bytes;
-  if (memory > 0 && confirmation.recommended_gpu.memory_bytes > 0) {
-    text += " Its tensors take " + format_bytes(memory) + " of the GPU's memory as it is, " +
-            format_bytes(confirmation.recommended_gpu.memory_bytes) + " " + change + ".";
-  }
-  if (confirmation.outside_share >= 0) {
-    text += " As it is, it spends " + format_percent(confirmation.outside_share) +
-            " of its time outside of that loop, which no loader makes shorter.";
-  }
-  return text;
+  return std::string(denies ? "NOT confirmed" : "confirmed") + " in fresh processes (" +
+         launches_text(confirmation.pairs) + "): " + format_number(confirmation.speedup.estimate) +
+         "x" + (denies ? " " + change : "") + ", " +
+         format_number(confirmation.as_is_samples_per_s) + " to " +
+         format_number(confirmation.recommended_samples_per_s) + " samples/s." +
+         gpus_text(confirmation, change) + outside_text(confirmation);
 }
 
 /// What an epoch costs at its end, as it is and with the choice, where that was measured.

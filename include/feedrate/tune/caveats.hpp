@@ -34,6 +34,18 @@ inline std::string learning_rate_caveat(const Config& from, const Config& to) {
          " (linear scaling rule, Goyal et al. 2017), and check that it converges";
 }
 
+/// How a loop that has an update of its weights after every `batches` batches keeps the samples of
+/// one; empty where it can't.
+inline std::string held_update(const Config& from, const Config& to, int batches) {
+  const int samples = from.batch * batches;
+  if (samples < to.batch || samples % to.batch != 0) return {};
+  const int then = samples / to.batch;
+  const std::string every = then == 1 ? "each batch" : std::to_string(then) + " batches";
+  return ", or update the weights after " + every + " (today after " +
+         (batches == 1 ? "each" : std::to_string(batches)) + "), which keeps " +
+         std::to_string(samples) + " samples in an update";
+}
+
 /// What a batch asks for that accumulation makes up for.
 inline std::string accumulation_caveat(const Config& from, const Config& to) {
   return batch_change(from, to) + ": accumulate the gradients of " + std::to_string(to.accumulate) +
@@ -50,11 +62,15 @@ inline std::string precision_caveat(const Config& from, const Config& to) {
 }  // namespace detail
 
 /// What going from `from` to `to` asks for, a sentence without its point each; none for changes
-/// that leave the mathematics alone.
-inline std::vector<std::string> caveats_of(const Config& from, const Config& to) {
+/// that leave the mathematics alone. `batches_per_update` is of a loop of the user's, 0: unknown.
+inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
+                                           int batches_per_update = 0) {
   std::vector<std::string> caveats;
   const bool same_update = from.batch * from.accumulate == to.batch * to.accumulate;
-  if (!same_update) caveats.push_back(detail::learning_rate_caveat(from, to));
+  if (!same_update) {
+    caveats.push_back(detail::learning_rate_caveat(from, to) +
+                      detail::held_update(from, to, batches_per_update));
+  }
   if (same_update && from.batch != to.batch) {
     caveats.push_back(detail::accumulation_caveat(from, to));
   }
@@ -63,10 +79,10 @@ inline std::vector<std::string> caveats_of(const Config& from, const Config& to)
 }
 
 /// Fills the caveats of each tier's choice, against the reference.
-inline void fill_caveats(Outcome& outcome) {
+inline void fill_caveats(Outcome& outcome, int batches_per_update = 0) {
   const Config& reference = outcome.trials[outcome.reference].config;
   for (TierChoice& choice : outcome.tiers) {
-    choice.caveats = caveats_of(reference, outcome.trials[choice.trial].config);
+    choice.caveats = caveats_of(reference, outcome.trials[choice.trial].config, batches_per_update);
   }
 }
 

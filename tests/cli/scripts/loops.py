@@ -126,6 +126,44 @@ def is_slow_with_large_batches_in_fresh_processes():
             model.train(x)
 
 
+def steps_in_bf16():
+    for _ in range(1000):
+        for x, _ in DataLoader(Rows(), batch_size=16):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                model.train(x)
+
+
+def updates_after_four_batches():
+    """As many do whose memory does not hold more samples."""
+    for _ in range(1000):
+        for step, (x, _) in enumerate(DataLoader(Rows(load_s=1e-5), batch_size=16)):
+            time.sleep(0.002)
+            (model.weight * x.sum()).sum().backward()
+            if step % 4 == 3:
+                model.optimizer.step()
+
+
+def reports_in_each_way():
+    """Prints a rate before it trains, has a helper around its loader, and trains."""
+    for x, _ in watched_behind_a_print():
+        model.train(x)
+
+
+def reports_without_training():
+    """The hook looks for what trains until the helper is taken."""
+    with torch.no_grad():
+        for x, _ in watched_behind_a_print():
+            model.predict(x)
+
+
+def watched_behind_a_print():
+    import feedrate  # that is there below autotune
+
+    print("7 img/s", flush=True)
+    for _ in range(1000):
+        yield from feedrate.watch(DataLoader(Rows(), batch_size=16))
+
+
 def crashes():
     print("loading the data")
     raise ValueError("no such data set: /data/x")

@@ -17,8 +17,7 @@ def register_optimizer_step_post_hook(hook):
 
 class SGD:
     def __init__(self, parameters, lr):
-        self.parameters = list(parameters)
-        self.lr = lr
+        self.param_groups = [{"params": list(parameters), "lr": lr}]
 
     def zero_grad(self):
         pass
