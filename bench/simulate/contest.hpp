@@ -17,7 +17,7 @@
 namespace feedrate::simulate {
 /// Who searches, and with how much.
 struct Contender {
-  std::string name = "model";  ///< a search of the tuner, "tpe", or "plain_random"
+  std::string name = "model";  ///< a search of the tuner, "tpe", "plain_tpe", or "plain_random"
   int max_rounds = 0;          ///< 0: the budget decides
   double budget_s = 60;        ///< of virtual time
   std::vector<Tier> allowed = {Tier::training};
@@ -73,17 +73,20 @@ inline Config best_of_few(SimulatedMachine& machine, std::vector<Config> few, in
   return few.empty() ? Config{} : few[static_cast<std::size_t>(best)];
 }
 
-/// A sampler without a race: single rounds, then the four best with what is left: 20 rounds, or a
-/// fifth of many.
+/// A sampler without a race: single rounds of which the best is named, as the libraries that have
+/// these samplers do it. Where it is not plain, the four best are run again with what is left: 20
+/// rounds, or a fifth of many.
 inline Config sample(SimulatedMachine& machine, const Problem& problem,
                      const Contender& contender) {
   const std::vector<Config> configs = configs_of(problem.space);
   const RoundOptions round{.seconds = std::clamp(contender.budget_s / 150, 0.05, 1.0)};
   Tpe tpe(configs, problem.machine.seed);
-  const int finals = std::max(std::min(20, contender.max_rounds / 2), contender.max_rounds / 5);
+  const bool plain = contender.name.starts_with("plain_");
+  const int finals =
+      plain ? 0 : std::max(std::min(20, contender.max_rounds / 2), contender.max_rounds / 5);
   const int tries = std::min(contender.max_rounds - finals, static_cast<int>(configs.size()));
   for (int t = 0; t < tries; ++t) {
-    const std::size_t index = contender.name == "tpe" ? tpe.propose() : tpe.any();
+    const std::size_t index = contender.name == "plain_random" ? tpe.any() : tpe.propose();
     tpe.notify(index, score_once(machine, configs[index], round));
   }
   std::vector<Config> best;
@@ -92,7 +95,7 @@ inline Config sample(SimulatedMachine& machine, const Problem& problem,
 }
 
 inline bool is_sampler(const Contender& contender) {
-  return contender.name == "tpe" || contender.name == "plain_random";
+  return contender.name == "tpe" || contender.name.starts_with("plain_");
 }
 
 inline void compete(const Problem& problem, const Contender& contender, const NoiseOptions& noise,
