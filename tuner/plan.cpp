@@ -186,6 +186,9 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   check_objective(plan.objective, options, device);
   drop_beyond_dataset(plan, workload.samples);
   constrain(plan, constraints);
+  if (limits.memory.free_bytes > 0) {
+    plan.max_memory_bytes = std::min(plan.max_memory_bytes, limits.memory.free_bytes);
+  }
   plan_reference(plan, options, device.is_cpu(), cpus);
   drop_forbidden(plan);
   if (device.gpu && options.workers.empty()) thin_workers(plan);

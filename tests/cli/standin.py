@@ -56,6 +56,16 @@ def each_schedule_of_the_device_gives_a_whole_run(tmp):
 
 
 @test
+def the_copy_is_a_cost_that_a_what_if_takes_away(tmp):
+    # Bug: a what-if that the device's parent does not know of, or that is left out where batches are copied.
+    report = tune(tmp, "--budget", "2s", "--precision", "fp32", "--graph", "off", "--what-if")
+    gains = {row["name"]: row["speedup"]["estimate"] for row in report["what_if"]}
+    assert gains["no_copy"] > 0, gains
+    left_out = [value for value in report["space"]["not_applicable"] if value["axis"] == "what_if"]
+    assert not any(value["value"] == "no_copy" for value in left_out), left_out
+
+
+@test
 def batches_that_do_not_fit_are_left_out_and_the_others_run(tmp):
     # Bug: memory that runs out ending the run, or a batch that is recommended although it does not
     # fit.

@@ -80,6 +80,24 @@ TEST_CASE("The copy and the device are measured alone", "[pipeline]") {
   CHECK(text(setup.device->calls) == "ufsfsssf");
 }
 
+TEST_CASE("Without the copy all steps are on one batch, and the others are still loaded",
+          "[pipeline]") {
+  // Bug: a what-if without the copy that copies, that loads nothing, or that keeps the batches.
+  Setup setup;
+  Pipeline pipeline(setup.workload(), 8, CacheMode::warm);
+  const Config config{.workers = 1, .prefetch = 2, .batch = 8};
+  const Request uncopied{Part::coupled, config, three_batches, Variant::uncopied};
+  CHECK(pipeline.run(uncopied).samples == 24);
+  CHECK(text(setup.device->calls) == "ufsfsssf");
+  setup.device->calls.clear();
+  CHECK(pipeline.run({Part::coupled, config, three_batches}).samples == 24);
+  CHECK(text(setup.device->calls) == "usfusususf");
+  Workload in_place = setup.workload();
+  in_place.device = nullptr;
+  CHECK_THROWS_WITH(Pipeline(in_place, 8, CacheMode::warm).run(uncopied),
+                    "the device reads batches where they lie");
+}
+
 TEST_CASE("Pinned memory is set up once for all batches, and its failure is told", "[pipeline]") {
   // Bug: memory that is pinned anew for each config, or a config called pinned that isn't.
   Setup setup;

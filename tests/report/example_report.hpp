@@ -65,7 +65,7 @@ inline Report full_report() {
   outcome.trials.push_back(example_trial(wide, 2400));
   outcome.trials.emplace_back().config = {.batch = 64};
   outcome.trials.back().status = TrialStatus::infeasible;
-  outcome.trials.back().reason = "needs 2048 MiB, more than the 1024 MiB allowed";
+  outcome.trials.back().reason = "needs 2048 MiB, more than the 1024 MiB that it may take";
   Trial& reference = outcome.trials[0];
   reference.config.accumulate = 2;
   reference.predicted_samples_per_s = 940;

@@ -169,7 +169,7 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
   reference.ceilings.reset();
   reference.rounds.clear();
   reference.status = TrialStatus::infeasible;
-  reference.reason = "needs 40 MiB, more than the 9 MiB allowed";
+  reference.reason = "needs 40 MiB, more than the 9 MiB that it may take";
   CHECK_THAT(screen_text(report),
              ContainsSubstring("The reference does not fit into memory: needs 40 MiB"));
   reference.reason = "The GPU has no room for it.";

@@ -21,6 +21,9 @@ class Known final : public Measurer {
     if (request.variant == Variant::unaugmented) {
       throw Error(Fault::usage, "these samples are not augmented");
     }
+    if (request.variant == Variant::uncopied && !has_copies) {
+      throw Error(Fault::usage, "the device reads batches where they lie");
+    }
     if (fail_all) throw std::runtime_error("The device is lost.");
     if (interrupt) throw Error(Fault::interrupted, "The run was interrupted.");
     Round round;
@@ -38,12 +41,13 @@ class Known final : public Measurer {
     const double as_is = request.config.workers == 0 ? 100 : 400;
     if (request.part == Part::loader) return 500;
     if (request.part == Part::device) return 2000;
+    if (request.variant == Variant::uncopied) return 2 * as_is;
     return request.variant == Variant::decoded ? 3 * as_is : as_is;
   }
 
   std::vector<Request> requests;
   double speed = 1, now = 0;
-  bool fail_all = false, interrupt = false;
+  bool has_copies = false, fail_all = false, interrupt = false;
 };
 
 Outcome outcome_of(const Config& recommended) {
@@ -66,7 +70,7 @@ TEST_CASE("What-ifs are gains over the same config, measured in turn", "[what_if
   // apart: the machine loses 1 % with every round, so pairs must lie within one pass.
   Known machine;
   Outcome outcome = outcome_of({.workers = 2, .prefetch = 2});
-  what_if(machine, outcome, {.least_pairs = 6, .most_pairs = 6});
+  what_if(machine, outcome, {.least_pairs = 6, .most_pairs = 6, .seed = 1});
   REQUIRE(outcome.what_if.size() == 6);
   for (const WhatIf& row : outcome.what_if) {
     const double as_is = row.config.workers == 0 ? 100 : 400;
@@ -79,6 +83,17 @@ TEST_CASE("What-ifs are gains over the same config, measured in turn", "[what_if
     CHECK_FALSE(row.what.empty());
   }
   CHECK(find(outcome, "decoded", 2).samples_per_s < 1200);
+}
+
+TEST_CASE("Where batches are copied, the copy is a cost that can be taken away", "[what_if]") {
+  // Bug: a copy that is said to be none, or that nobody asks about.
+  Known machine;
+  machine.has_copies = true;
+  Outcome outcome = outcome_of({.workers = 2, .prefetch = 2});
+  what_if(machine, outcome, {.least_pairs = 6, .most_pairs = 6});
+  for (const int workers : {0, 2}) {
+    CHECK(find(outcome, "no_copy", workers).speedup.estimate == Approx(2).epsilon(0.04));
+  }
 }
 
 TEST_CASE("A what-if that can't be had is left out with its reason, once", "[what_if]") {
@@ -119,7 +134,7 @@ TEST_CASE("More pairs are run while the budget has room, and never fewer than th
   CHECK(machine.requests.size() > 5 * 3);
   Known short_of_time;
   what_if(short_of_time, outcome, {.least_pairs = 3, .most_pairs = 100, .budget_s = 0});
-  CHECK(short_of_time.requests.size() == 4 * 3 + 1);
+  CHECK(short_of_time.requests.size() == 4 * 3 + 2);
 }
 
 TEST_CASE("A config that does not run has no what-ifs, and an interruption ends them",

@@ -138,6 +138,22 @@ TEST_CASE("Batches double up to what fits into the device's memory", "[plan]") {
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{32});
 }
 
+TEST_CASE("What takes more than the memory that is free is not tried, whatever is allowed",
+          "[plan]") {
+  // Bug: a batch that fills the machine's memory, which is found out by filling it.
+  Limits limits = limits_of(2);
+  const auto most = [&](const std::string& allowed) {
+    SweepOptions options;
+    options.max_memory = allowed;
+    return plan_sweep(options, limits, {}, {.batches = {32}, .samples = 64}).max_memory_bytes;
+  };
+  CHECK(most("") == ~std::uint64_t{0});
+  limits.memory.free_bytes = 8 * gib;
+  CHECK(most("") == 8 * gib);
+  CHECK(most("1GiB") == gib);
+  CHECK(most("100GiB") == 8 * gib);
+}
+
 TEST_CASE("The default space of a GPU stays small enough to be searched", "[plan]") {
   // Bug: ten thousand configs, of which a minute shows nothing; or workers left out in silence.
   for (const int cpus : {1, 2, 16, 64, 192, 384}) {

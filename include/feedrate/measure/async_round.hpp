@@ -3,6 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "feedrate/measure/async_device.hpp"
 #include "feedrate/measure/round.hpp"
@@ -45,6 +48,45 @@ Round run_async_round(AsyncDevice& device, Queue&& queue, Ready&& ready,
   round.variability = work.variability;
   round.device_bytes = device.used_bytes();
   return round;
+}
+
+namespace detail {
+
+/// What there is; data that end within a round are a fault of theirs.
+template <class Value>
+Value or_throw_end(std::optional<Value> value) {
+  if (!value) throw Error(Fault::data, "The dataset ended in the middle of a measurement.");
+  return *std::move(value);
+}
+
+}  // namespace detail
+
+/// Each batch of the loader is copied to the device, which steps on it.
+inline Round run_copied_round(AsyncDevice& device, Loader& loader, const RoundOptions& options) {
+  const auto queue = [&] {
+    const std::size_t samples = detail::or_throw_end(device.upload(loader));
+    device.step();
+    return samples;
+  };
+  return run_async_round(
+      device, queue, [&] { return loader.ready(); }, options);
+}
+
+/// All steps are on the first batch of the loader; the others are given back as they are.
+inline Round run_uncopied_round(AsyncDevice& device, Loader& loader, const RoundOptions& options) {
+  const auto next = [&] { return detail::or_throw_end(loader.next()); };
+  {
+    const Lease first = next();
+    device.upload(first);
+    device.finish();
+  }
+  const auto queue = [&] {
+    const std::size_t samples = next().count();
+    device.step();
+    return samples;
+  };
+  return run_async_round(
+      device, queue, [&] { return loader.ready(); }, options);
 }
 
 }  // namespace feedrate

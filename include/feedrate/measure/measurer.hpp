@@ -32,15 +32,16 @@ constexpr std::string_view name_of(Part part) noexcept {
   return part_names[static_cast<std::size_t>(part)];
 }
 
-/// The data as they are, or with one cost taken away: what would be, if only this were mended.
+/// Everything as it is, or with one cost taken away: what would be, if only this were mended.
 enum class Variant : std::uint8_t {
   as_is,
   decoded,      ///< every sample is read and decoded already
   unaugmented,  ///< neither resized nor mirrored: the middle of the training crop
+  uncopied,     ///< all steps are on one batch: the others are loaded, and not copied
 };
 
-inline constexpr std::array<std::string_view, 3> variant_names = {"as_is", "decoded",
-                                                                  "unaugmented"};
+inline constexpr std::array<std::string_view, 4> variant_names = {"as_is", "decoded", "unaugmented",
+                                                                  "uncopied"};
 
 constexpr std::string_view name_of(Variant variant) noexcept {
   return variant_names[static_cast<std::size_t>(variant)];

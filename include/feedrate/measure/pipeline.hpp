@@ -49,13 +49,16 @@ class Pipeline final : public Measurer {
   /// One coupled round: loader, copy and step together, from an empty ring.
   Round coupled(const Config& config, const RoundOptions& options,
                 Variant variant = Variant::as_is) {
+    const bool uncopied = variant == Variant::uncopied;
+    if (uncopied && !copies()) throw Error(Fault::usage, "the device reads batches where they lie");
     make_ready(config);
     detail::count_progress(options);
-    Loader& loader = data_.start(config, variant);
+    Loader& loader = data_.start(config, uncopied ? Variant::as_is : variant);
     detail::count_progress(options);
     const RoundOptions bounded = data_.within_epoch(config, options);
-    Round round =
-        copies() ? coupled_behind(loader, bounded) : run_round(loader, step_for(config), bounded);
+    Round round = !copies()  ? run_round(loader, step_for(config), bounded)
+                  : uncopied ? run_uncopied_round(*workload_.device, loader, bounded)
+                             : run_copied_round(*workload_.device, loader, bounded);
     data_.advance(config, round);
     return round;
   }
@@ -177,18 +180,6 @@ class Pipeline final : public Measurer {
     } else {
       step_for(config);
     }
-  }
-
-  Round coupled_behind(Loader& loader, const RoundOptions& options) {
-    AsyncDevice& device = *workload_.device;
-    const auto queue = [&] {
-      const auto samples = device.upload(loader);
-      if (!samples) throw Error(Fault::data, "The dataset ended in the middle of a measurement.");
-      device.step();
-      return *samples;
-    };
-    return run_async_round(
-        device, queue, [&] { return loader.ready(); }, options);
   }
 
   /// The first batch of an epoch, which is a whole one; the workers rest behind it.

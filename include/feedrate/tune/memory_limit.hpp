@@ -56,7 +56,7 @@ class MemoryLimit {
 
   static std::string needs(std::uint64_t bytes, const char* where, std::uint64_t most) {
     return "needs " + format_bytes(bytes) + where + ", more than the " + format_bytes(most) +
-           " allowed";
+           " that it may take";
   }
 
   Measurer& measurer_;

@@ -43,9 +43,10 @@ struct Ablation {
 };
 
 /// The ablations in the order in which a sample meets their costs.
-inline constexpr std::array<Ablation, 4> ablations = {{
+inline constexpr std::array<Ablation, 5> ablations = {{
     {"decoded", "every sample is read and decoded already", Part::coupled, Variant::decoded},
     {"unaugmented", "nothing is resized or mirrored", Part::coupled, Variant::unaugmented},
+    {"no_copy", "batches need no copy to the device", Part::coupled, Variant::uncopied},
     {"device_infinite", "the step takes no time", Part::loader, Variant::as_is},
     {"loader_infinite", "samples cost nothing", Part::device, Variant::as_is},
 }};
@@ -85,17 +86,6 @@ class WhatIfs {
     }
   }
 
-  /// Says why a what-if is missing, once for all configs.
-  static void leave_out(Outcome& outcome, std::string_view name, const std::string& why) {
-    const auto same = [&](const NotApplicable& known) {
-      return known.axis == "what_if" && known.value == name;
-    };
-    auto& all = outcome.not_applicable;
-    if (std::none_of(all.begin(), all.end(), same)) {
-      all.push_back({"what_if", std::string(name), phrase(why)});
-    }
-  }
-
  private:
   struct Runner {
     Ablation ablation;
@@ -105,6 +95,17 @@ class WhatIfs {
 
   bool stopped() const noexcept {
     return options_.stop && options_.stop->load(std::memory_order_relaxed);
+  }
+
+  /// Says why a what-if is missing, once for all configs.
+  static void leave_out(Outcome& outcome, std::string_view name, const std::string& why) {
+    const auto same = [&](const NotApplicable& known) {
+      return known.axis == "what_if" && known.value == name;
+    };
+    auto& all = outcome.not_applicable;
+    if (std::none_of(all.begin(), all.end(), same)) {
+      all.push_back({"what_if", std::string(name), phrase(why)});
+    }
   }
 
   /// A sentence as a phrase within another one.
@@ -184,9 +185,6 @@ inline void what_if(Measurer& measurer, Outcome& outcome, const WhatIfOptions& o
     detail::run_what_ifs(what_ifs, measurer, options, budget_s, random);
     what_ifs.conclude(outcome);
   }
-  detail::WhatIfs::leave_out(outcome, "no_copy",
-                             measurer.copies() ? "this version can't run a round without the copy"
-                                               : "the device reads batches where they lie");
 }
 
 }  // namespace feedrate
