@@ -78,13 +78,15 @@ void CommandLaunch::start_up() {
   first_word_s_ = SteadyClock{}.now_s();
 }
 
-/// Never for so long that the launch counts as silent.
+/// Never for longer than the launches to come will wait for its first word.
 void CommandLaunch::wait_for_better() {
   const double heard_s = SteadyClock{}.now_s();
-  bound_s_ += bounds_.timeout_s;
+  bound_s_ += 1;  // where it has spoken at last, this ends before that
   listen_until([&] {
-    const double most_s = std::min(hook_looks_ ? hook_s : helper_s, bounds_.timeout_s / 2);
-    const bool waited = SteadyClock{}.now_s() - heard_s >= most_s;
+    const double now_s = SteadyClock{}.now_s();
+    const bool waited =
+        now_s - heard_s >= std::min(hook_looks_ ? hook_s : helper_s, bounds_.timeout_s / 2) ||
+        now_s - launched_s_ >= bounds_.timeout_s;
     return source_.spoken() == RateKind::hook || (waited && source_.spoken());
   });
 }

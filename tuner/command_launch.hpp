@@ -36,7 +36,8 @@ class CommandLaunch {
   /// Waits for the first word of its speed; where its source was not known before, also for a
   /// better one that may come yet.
   void start_up();
-  /// Seconds from the launch to that word.
+  /// Seconds from the launch to that word; where its source was not known before, to the end of
+  /// that wait.
   double start_up_s() const noexcept { return first_word_s_ - launched_s_; }
 
   /// What came behind that until it was enough, or until the command ended with success.

@@ -109,9 +109,13 @@ std::vector<int> workers_to_try(int cpus, int own) {
   return workers;
 }
 
-/// Whether the steps are in few bits already: autocast around them changes nothing.
+bool is_of_few_bits(Precision precision) {
+  return precision == Precision::bf16 || precision == Precision::fp16;
+}
+
+/// Whether the steps are in few bits already: they are left alone then.
 bool has_own_format(const Script& script) {
-  return script.config.precision == Precision::bf16 || script.config.precision == Precision::fp16;
+  return is_of_few_bits(script.config.precision);
 }
 
 std::vector<Precision> precisions_of(const SweepOptions& options, const std::vector<Tier>& tiers,
@@ -162,11 +166,14 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
                     [&](int batch) { return batch == script.config.batch; });
   }
   const Precision own = script.config.precision;
-  if (contains(plan.allowed, Tier::numerics) && !has_own_format(script)) return;
+  keep_applicable(
+      plan, "precision", plan.space.precision,
+      "the script steps in " + std::string(name_of(own)) + " already", [&](Precision precision) {
+        return precision == own || (!has_own_format(script) && is_of_few_bits(precision));
+      });
+  if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,
-                  has_own_format(script)
-                      ? "the script steps in " + std::string(name_of(own)) + " already"
-                      : "neither --what-if nor --allow numerics is given",
+                  "neither --what-if nor --allow numerics is given",
                   [own](Precision precision) { return precision == own; });
 }
 

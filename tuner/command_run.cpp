@@ -60,13 +60,11 @@ SettingsOf ask_settings(const CommandRun& run, Trials& trials, const Outcome& ou
 }
 
 /// How many batches of the script make an update, and what that means for other batches.
-void add_updates(const CommandRun& run, Trials& trials, Report& report) try {
+void add_updates(const Trials& trials, Report& report) {
   auto& script = report.workload.script;
   if (!script || report.outcome.tiers.empty()) return;
   script->batches_per_update = trials.batches_per_update();
   fill_caveats(report.outcome, script->batches_per_update);
-} catch (const Error& error) {
-  run.lost(std::string("How many batches make an update is not known: ") + error.what());
 }
 
 /// Confirms what is recommended; whether fresh processes deny it. Two pairs of launches, where the
@@ -117,7 +115,7 @@ std::unique_ptr<Trials> make_command_trials(const CommandRun& run, std::optional
 
 void finish_command(const CommandRun& run, std::unique_ptr<Trials> trials, Report& report) {
   SettingsOf settings = ask_settings(run, *trials, report.outcome);
-  add_updates(run, *trials, report);
+  add_updates(*trials, report);
   report.notes = trials->notes();
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];

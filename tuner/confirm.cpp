@@ -143,6 +143,7 @@ Confirmation confirm(const LaunchSpec& spec, const Script& script, const Config&
   return Confirming(spec, script, recommended, persistent, options)();
 } catch (const TrialError& error) {
   Confirmation none;
+  none.config = recommended;
   none.failure = error.what();
   return none;
 }

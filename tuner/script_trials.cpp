@@ -236,13 +236,27 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   }
 }
 
+/// With the number format of the script itself as its first launch showed it: all rounds are of
+/// that.
+Json ScriptTrials::question_about(const Request& request) const {
+  Json question = question_of(request);
+  question["own_precision"] = name_of(prepared_->info.script->config.precision);
+  return question;
+}
+
+void ScriptTrials::note_updates(const Json& answer) {
+  const Json& batches = answer.at("batches_per_update");
+  if (!batches.is_null()) batches_per_update_ = batches.get<int>();
+}
+
 Round ScriptTrials::run(const Request& request) {
   require_script();
   const bool in_step = attached_->world() > 1 && request.part != Part::loader;
   if (in_step) return run_exactly(request, batches_for(request));
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
-  const auto answers = ask(question_of(request), watch);
+  const auto answers = ask(question_about(request), watch);
   throw_if_failed(answers);
+  note_updates(answers.front());
   Round round = together(answers, false);
   round.block = launches_ - 1;
   return round;
@@ -251,12 +265,13 @@ Round ScriptTrials::run(const Request& request) {
 /// Processes that train together must take the same number of steps, or they wait for each other
 /// for ever: the number is fixed before, and time has no say.
 Round ScriptTrials::run_exactly(const Request& request, int batches) {
-  Json question = question_of(request);
+  Json question = question_about(request);
   question["exactly"] = batches;
   if (request.part == Part::coupled) question["warm_up"] = warm_up_of(request.config);
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question, watch);
   throw_if_failed(answers);
+  note_updates(answers.front());
   if (request.part == Part::coupled) {
     remember_supply(request.config, answers);
     add_waiting(answers);
@@ -368,13 +383,6 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   const auto step = detail::torch_step_change(script.config, best.config, script.device);
   if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});
   return settings;
-}
-
-int ScriptTrials::batches_per_update() {
-  const auto answers = ask({{"ask", "batches_per_update"}}, {});
-  throw_if_failed(answers);
-  const Json& batches = answers.front().at("batches");
-  return batches.is_null() ? 0 : batches.get<int>();
 }
 
 }  // namespace feedrate

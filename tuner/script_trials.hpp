@@ -50,7 +50,7 @@ class ScriptTrials final : public Trials {
   double now_s() override { return Trials::now_s() - starting_s_; }
   std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
-  int batches_per_update() override;
+  int batches_per_update() const override { return batches_per_update_; }
 
  private:
   void launch();
@@ -58,6 +58,8 @@ class ScriptTrials final : public Trials {
   void attach_to_most_batches(const NothingToTune& nothing);
   Prepared describe() const;
   std::vector<Json> ask(const Json& question, Watch watch);
+  Json question_about(const Request& request) const;
+  void note_updates(const Json& answer);
   Round run_exactly(const Request& request, int batches);
   int warm_up_of(const Config& config) const;
   void remember_supply(const Config& config, const std::vector<Json>& answers);
@@ -71,6 +73,7 @@ class ScriptTrials final : public Trials {
   double starting_s_ = 0;  ///< spent on launches so far
   double start_s_ = 0;     ///< of the last of them
   int launches_ = 0;
+  int batches_per_update_ = 0;  ///< 0: unknown
   /// Seconds per batch, where ranks keep step.
   std::map<Part, std::vector<std::pair<Config, double>>> batch_s_;
   /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.

@@ -48,7 +48,7 @@ class Trials : public Measurer {
   virtual std::vector<Setting> settings(const Outcome&, std::size_t) { return {}; }
 
   /// That the user's loop takes for one update of the weights; 0: unknown.
-  virtual int batches_per_update() { return 0; }
+  virtual int batches_per_update() const { return 0; }
 
  protected:
   std::optional<Prepared> prepared_;

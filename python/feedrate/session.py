@@ -30,7 +30,7 @@ class Session:
 
     def __init__(self, channel, loader, batch, site, before=None, precision="fp32"):
         """`before`: what the dataset held when the loader was made; None: what it holds now.
-        `precision`: in which number format the script steps."""
+        `precision`: in which number format the script steps, as it is seen in this launch."""
         self._channel = channel
         self._loader = loader
         self._site = site
@@ -170,13 +170,12 @@ class Session:
     def _answer(self, question):
         ask = question["ask"]
         if ask == "run":
-            return {"round": (yield from self._run(question))}
+            told = yield from self._run(question)
+            return {"round": told, "batches_per_update": self._updates.batches_each()}
         if ask == "memory_bytes":
             return {"bytes": self._memory_of(question["config"])}
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
-        if ask == "batches_per_update":
-            return {"batches": self._updates.batches_each()}
         if ask == "change":
             return {"diff": self._change(question["changes"])}
         raise ValueError("nobody can answer '%s' here" % ask)
@@ -197,7 +196,8 @@ class Session:
         if question["part"] not in parts or question["variant"] != "as_is":
             raise ValueError("of a script this can't be measured")
         config = question["config"]
-        with step_settings(self._torch, config, self._precision):
+        self._updates.begin(config["batch"] == self._batch)
+        with step_settings(self._torch, config, question["own_precision"]):
             meter = Meter(self._torch)
             return (yield from parts[question["part"]](config, Wanted(question), meter))
 
@@ -291,10 +291,10 @@ class Session:
         then tells whether it left its loop between."""
         self._outside = False
         self._in_epoch += 1
-        self._updates.add_batch()
         gave_s = self._now()
         yield batch
         step_s = self._now() - gave_s
+        self._updates.add_batch()
         self._beat()
         return step_s
 

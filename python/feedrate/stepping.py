@@ -37,8 +37,8 @@ def use_threads(torch, threads):
 
 
 def number_format(torch, device, precision, own):
-    """A context for steps: autocast, or nothing for the script's own format. Raises ValueError where
-    a script can't be given that precision from outside.
+    """A context for steps: autocast, or nothing for the script's own format. Raises ValueError
+    where a script can't be given that precision from outside.
 
     Written into a script, autocast is left before each update of the weights. Around whole steps it
     must not keep the weights that it converted: it would go on with those of the first step, and

@@ -4,9 +4,10 @@ which number format it steps."""
 
 import collections
 import functools
+import gc
 import sys
 
-from .stepping import name_of_format
+from .stepping import device_of, name_of_format
 
 
 def is_non_blocking(args, kwargs):
@@ -35,7 +36,6 @@ class TrainingSigns:
         self._copies = 0
         self._non_blocking = 0
         self._autocast = None
-        self._weights = None
 
     def watch(self):
         torch = sys.modules.get("torch")
@@ -43,7 +43,7 @@ class TrainingSigns:
             return
         self._see_calls(torch.autograd, "backward")
         self._undo.append(on_updates(self._see_update))
-        self._see_autocast(torch.autocast)
+        self._see_autocast(torch)
         if torch.cuda.is_available():
             self._count_copies(torch.Tensor)
 
@@ -59,8 +59,9 @@ class TrainingSigns:
         return {"copies": self._copies, "non_blocking": self._non_blocking}
 
     def precision(self, torch, device):
-        """In which number format steps are: that of autocast, else of the weights."""
-        return self._autocast or self._weights or (
+        """In which number format steps are: that of autocast, around the loop or in it, else of the
+        weights. To be called by the thread that steps."""
+        return autocast_now(torch, device) or self._autocast or format_of_weights() or (
             "tf32" if device == "cuda" and uses_tf32(torch) else "fp32")
 
     def _replace(self, owner, name, replacement):
@@ -84,21 +85,21 @@ class TrainingSigns:
 
         self._replace(owner, name, seen)
 
-    def _see_update(self, optimizer, *_):
+    def _see_update(self, *_):
         self.fresh = True
-        if self._weights is None:
-            self._weights = name_of_format(dtype_of_weights(optimizer))
 
-    def _see_autocast(self, autocast):
-        enter = autocast.__enter__
+    def _see_autocast(self, torch):
+        """What is computed without gradients, or elsewhere, does not train."""
+        enter = torch.autocast.__enter__
 
         @functools.wraps(enter)
         def seen(context):
-            if getattr(context, "_enabled", False):
+            if (getattr(context, "_enabled", False) and torch.is_grad_enabled()
+                    and getattr(context, "device", None) == device_of(torch)):
                 self._autocast = name_of_format(getattr(context, "fast_dtype", None))
             return enter(context)
 
-        self._replace(autocast, "__enter__", seen)
+        self._replace(torch.autocast, "__enter__", seen)
 
     def _count_copies(self, tensor):
         for name in ("to", "cuda"):
@@ -116,18 +117,44 @@ class TrainingSigns:
         return counted
 
 
-def dtype_of_weights(optimizer):
-    """Of those that come first; None where there are none."""
-    groups = getattr(optimizer, "param_groups", None) or [{}]
-    weights = groups[0].get("params") or [None]
-    return getattr(weights[0], "dtype", None)
+def autocast_now(torch, device):
+    """The number format of the autocast that this thread is in; None outside of one."""
+    try:
+        if hasattr(torch, "get_autocast_dtype"):  # since PyTorch 2.4
+            inside, dtype = torch.is_autocast_enabled(device), torch.get_autocast_dtype(device)
+        elif device == "cuda":
+            inside, dtype = torch.is_autocast_enabled(), torch.get_autocast_gpu_dtype()
+        else:
+            inside, dtype = torch.is_autocast_cpu_enabled(), torch.get_autocast_cpu_dtype()
+    except (AttributeError, RuntimeError, TypeError):
+        return None
+    return name_of_format(dtype) if inside else None
+
+
+def format_of_weights():
+    """bf16 or fp16, where most weights that optimizers update are so; else None. Of a model of few
+    bits with weights of fp32 beside it those are seen."""
+    optimizer_class = getattr(sys.modules.get("torch.optim.optimizer"), "Optimizer", None)
+    weights = collections.Counter()
+    try:
+        for thing in gc.get_objects():
+            if optimizer_class is not None and issubclass(type(thing), optimizer_class):
+                for group in thing.param_groups:
+                    for weight in group["params"]:
+                        weights[weight.dtype] += weight.numel()
+    except Exception:  # an optimizer of somebody's own may be like no other
+        return None
+    return name_of_format(weights.most_common(1)[0][0]) if weights else None
 
 
 def uses_tf32(torch):
-    """Whether products of fp32 may be computed in TF32."""
+    """Whether products of fp32 are computed in TF32."""
     try:
-        return torch.get_float32_matmul_precision() != "highest"
-    except (AttributeError, RuntimeError):  # no such choice, or one made in another way
+        if torch.cuda.get_device_capability()[0] < 8:
+            return False
+        asked = getattr(torch.backends.cuda.matmul, "fp32_precision", None)  # since PyTorch 2.9
+        return asked == "tf32" or torch.get_float32_matmul_precision() != "highest"
+    except (AttributeError, RuntimeError):
         return False
 
 
@@ -135,19 +162,32 @@ class Updates:
     """Counts the batches that a loop takes for one update of its weights."""
 
     def __init__(self):
-        self._batches = 0  # since the last update
+        self.updated = False
+        self._since = None  # batches since the last update; None before one was seen
+        self._counting = True
         self._updates = collections.Counter()  # by their batches
         self.forget = on_updates(self._see)
 
-    def add_batch(self):
-        self._batches += 1
-
     def _see(self, *_):
-        if self._batches > 0:  # else another optimizer has seen them
-            self._updates[self._batches] += 1
-        self._batches = 0
+        self.updated = True  # and no more: a compiled update has this in its trace
+
+    def begin(self, counting):
+        """Whether the batches from now on count: others than the script's own do not."""
+        if counting != self._counting:
+            self._since = None
+        self._counting = counting
+
+    def add_batch(self):
+        """The loop has done its step on a batch."""
+        if self._since is not None:
+            self._since += 1
+        if self.updated:
+            if self._since and self._counting:
+                self._updates[self._since] += 1
+            self._since = 0
+            self.updated = False
 
     def batches_each(self):
         """Of most updates: a scaled loss skips some, and a loop that is left ends one early. None
-        where no update was seen."""
+        where no two updates were seen."""
         return self._updates.most_common(1)[0][0] if self._updates else None

@@ -67,6 +67,7 @@ class Formats(Training):
     """Of the steps, as they are seen."""
 
     def precision_of(self, step, device="cpu"):
+        """Of steps of which one was watched."""
         signs = TrainingSigns()
         signs.watch()
         try:
@@ -76,51 +77,99 @@ class Formats(Training):
         return signs.precision(torch, device)
 
     @staticmethod
-    def update(dtype="float32"):
-        weight = torch.ones(2, requires_grad=True)
-        weight.dtype = dtype
-        torch.optim.SGD([weight], 0.1).step()
+    def optimizer(*dtypes):
+        """Of weights of these, each of as many numbers as its place."""
+        weights = []
+        for place, dtype in enumerate(dtypes, 1):
+            weights.append(torch.ones(place, requires_grad=True))
+            weights[-1].dtype = dtype
+        return torch.optim.SGD(weights, 0.1)
 
     def test_are_those_of_autocast(self):
         # Bug: a script in bf16 was taken for fp32, and --what-if bf16 compared it with itself.
-        def step(**wanted):
-            with torch.autocast("cpu", **wanted):
-                self.update()
+        def step(device="cpu", **wanted):
+            with torch.autocast(device, **wanted):
+                self.optimizer("float32").step()
 
         enter = torch.autocast.__enter__
         for wanted, precision in (({"dtype": torch.bfloat16}, "bf16"),
                                   ({"dtype": torch.float16}, "fp16"),
-                                  ({"dtype": torch.float16, "enabled": False}, "fp32")):
+                                  ({"dtype": torch.float16, "enabled": False}, "fp32"),
+                                  ({"dtype": torch.float16, "device": "cuda"}, "fp32")):
             self.assertEqual(self.precision_of(lambda: step(**wanted)), precision)
         self.assertIs(torch.autocast.__enter__, enter)
 
-    def test_are_those_of_the_weights_else(self):
-        self.assertEqual(self.precision_of(lambda: self.update("torch.bfloat16")), "bf16")
-        self.assertEqual(self.precision_of(self.update), "fp32")
-        self.assertEqual(self.precision_of(lambda: torch.optim.SGD([], 0.1).step()), "fp32")
+    def test_are_those_of_an_autocast_around_the_loop(self):
+        # Bug: it was entered before anybody looked.
+        with torch.autocast("cpu", dtype=torch.float16):
+            self.assertEqual(self.precision_of(lambda: None), "fp16")
+        self.assertEqual(self.precision_of(lambda: None), "fp32")
 
-    def test_are_tf32_where_a_gpu_may_compute_so(self):
-        for said, device, precision in (("high", "cuda", "tf32"), ("high", "cpu", "fp32"),
-                                        ("highest", "cuda", "fp32")):
-            with mock.patch.object(torch, "get_float32_matmul_precision", lambda: said,
-                                   create=True):
-                self.assertEqual(self.precision_of(self.update, device), precision)
-        self.assertEqual(self.precision_of(self.update, "cuda"), "fp32")
+    def test_are_not_those_of_what_does_not_train(self):
+        # Bug: a teacher in bf16 makes its student one.
+        def step():
+            with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+                pass
+
+        self.assertEqual(self.precision_of(step), "fp32")
+
+    def test_are_those_of_most_weights_else(self):
+        # Also where gradients are added up, so that no update is seen while somebody looks.
+        optimizer = self.optimizer("torch.float32", "torch.bfloat16")
+        self.assertEqual(self.precision_of(lambda: None), "bf16")
+        optimizer = self.optimizer("torch.bfloat16", "torch.float32")
+        self.assertEqual(self.precision_of(optimizer.step), "fp32")
+        optimizer.param_groups = None
+        self.assertEqual(self.precision_of(lambda: None), "fp32")
+
+    def test_are_tf32_where_a_gpu_computes_so(self):
+        for said, asked, capability, device, precision in (
+                ("high", None, 8, "cuda", "tf32"), ("high", None, 8, "cpu", "fp32"),
+                ("high", None, 7, "cuda", "fp32"), ("highest", None, 9, "cuda", "fp32"),
+                ("highest", "tf32", 9, "cuda", "tf32")):
+            cuda = types.SimpleNamespace(is_available=lambda: False, is_initialized=lambda: False,
+                                         get_device_capability=lambda: (capability, 0))
+            matmul = types.SimpleNamespace(**({"fp32_precision": asked} if asked else {}))
+            backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=matmul))
+            with mock.patch.multiple(torch, create=True, cuda=cuda, backends=backends,
+                                     get_float32_matmul_precision=lambda: said):
+                self.assertEqual(self.precision_of(lambda: None, device), precision)
+        self.assertEqual(self.precision_of(lambda: None, "cuda"), "fp32")
 
 
 class BatchesPerUpdate(Training):
+    def setUp(self):
+        super().setUp()
+        self.optimizer = torch.optim.SGD([], 0.1)
+        self.updates = Updates()
+        self.addCleanup(self.updates.forget)
+
+    def update_after(self, *batches):
+        for some in batches:
+            for batch in range(some):
+                if batch == some - 1:
+                    self.optimizer.step()
+                    self.optimizer.step()  # a second optimizer
+                self.updates.add_batch()
+
     def test_are_those_of_most_updates(self):
-        # A scaled loss skips some updates, and a second optimizer steps behind the first.
-        optimizer = torch.optim.SGD([], 0.1)
-        updates = Updates()
-        self.addCleanup(updates.forget)
-        self.assertIsNone(updates.batches_each())
-        for batches in (4, 4, 8, 4, 3, 4):
-            for _ in range(batches):
-                updates.add_batch()
-            optimizer.step()
-            optimizer.step()
-        self.assertEqual(updates.batches_each(), 4)
+        # The first is found in its midst, and a scaled loss skips some.
+        self.assertIsNone(self.updates.batches_each())
+        self.update_after(3)
+        self.assertIsNone(self.updates.batches_each())
+        self.update_after(4, 8, 4, 3, 4)
+        self.assertEqual(self.updates.batches_each(), 4)
+
+    def test_are_those_of_the_script_s_own_batch(self):
+        # Bug: of a loop that has an update after so many samples, the count depends on the batch.
+        self.update_after(1, 4)
+        self.updates.begin(False)
+        self.update_after(2, 2, 2)
+        self.updates.begin(True)
+        self.updates.begin(True)
+        self.assertEqual(self.updates.batches_each(), 4)
+        self.update_after(3, 5, 5)
+        self.assertEqual(self.updates.batches_each(), 5)
 
 
 if __name__ == "__main__":

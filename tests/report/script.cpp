@@ -91,7 +91,13 @@ TEST_CASE("what more workers ask of a stream is said where the script has none t
 }
 
 TEST_CASE("a launch that failed denies nothing") {
-  CHECK_FALSE(Confirmation{.speedup = {1, 1, 1}, .failure = "crashed"}.denies());
+  Confirmation failed{.speedup = {1, 1, 1}, .failure = "It crashed."};
+  CHECK_FALSE(failed.denies());
+  Outcome outcome;
+  outcome.trials.resize(1);
+  CHECK(detail::confirmation_text(outcome, failed) == "Not shown in a fresh process: It crashed.");
+  failed.config.workers = 2;
+  CHECK(detail::confirmation_text(outcome, failed) == "Not confirmed: It crashed.");
 }
 
 }  // namespace feedrate::script_tests

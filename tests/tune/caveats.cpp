@@ -30,8 +30,8 @@ TEST_CASE("A loop that adds up gradients is told how its updates stay what they 
     return caveats_of(from, {.batch = batch}, batches).at(0);
   };
   CHECK_THAT(first(64, 4), ContainsSubstring("learning rate by 2") &&
-                               ContainsSubstring(", or update the weights after 2 batches (today "
-                                                 "after 4), which keeps 128 samples in an update"));
+                               ContainsSubstring("; or update the weights after 2 batches (today "
+                                                 "after 4), with the loss divided accordingly"));
   CHECK_THAT(first(128, 4), ContainsSubstring("after each batch (today after 4)"));
   CHECK_THAT(first(16, 1), ContainsSubstring("after 2 batches (today after each)"));
   for (const auto& [batch, batches] : {std::pair{256, 4}, {48, 4}, {64, 1}, {64, 0}}) {

@@ -296,6 +296,9 @@ TEST_CASE("A script is tried in its own number format, and in few bits only wher
   CHECK(precisions(Precision::fp16) == std::vector{Precision::fp16});
   CHECK(left_out(planned(Precision::fp16), "precision") ==
         "bf16: the script steps in fp16 already; ");
+  options.precision = "fp32,tf32,bf16";
+  CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
+  options.precision.clear();
   options.what_if = true;
   options.what_if_name = "bf16";
   CHECK_THROWS_MATCHES(planned(Precision::bf16), Error,

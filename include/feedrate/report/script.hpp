@@ -58,7 +58,7 @@ struct Confirmation {
   double recommended_first_batch_s = 0;
   LaunchedGpu as_is_gpu = {}, recommended_gpu = {};
   double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: no epoch ended
-  std::string failure = {};   ///< why there is none; then all else is empty
+  std::string failure = {};   ///< why there is none; then all but the config is empty
 
   /// Whether fresh processes are no faster with it.
   bool denies() const noexcept { return failure.empty() && pairs > 0 && speedup.estimate <= 1; }

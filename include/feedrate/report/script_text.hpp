@@ -81,7 +81,11 @@ inline std::string gpus_text(const Confirmation& confirmation, const std::string
 }
 
 inline std::string confirmation_text(const Outcome& outcome, const Confirmation& confirmation) {
-  if (!confirmation.failure.empty()) return "Not confirmed: " + confirmation.failure;
+  if (!confirmation.failure.empty()) {
+    const bool stays =
+        !outcome.trials.empty() && confirmation.config == outcome.trials[outcome.reference].config;
+    return (stays ? "Not shown in a fresh process: " : "Not confirmed: ") + confirmation.failure;
+  }
   if (confirmation.pairs == 0) return as_it_is_text(confirmation);
   const bool denies = confirmation.denies();
   const std::string change =

@@ -41,9 +41,10 @@ inline std::string held_update(const Config& from, const Config& to, int batches
   if (samples < to.batch || samples % to.batch != 0) return {};
   const int then = samples / to.batch;
   const std::string every = then == 1 ? "each batch" : std::to_string(then) + " batches";
-  return ", or update the weights after " + every + " (today after " +
-         (batches == 1 ? "each" : std::to_string(batches)) + "), which keeps " +
-         std::to_string(samples) + " samples in an update";
+  return "; or update the weights after " + every + " (today after " +
+         (batches == 1 ? "each" : std::to_string(batches)) +
+         "), with the loss divided accordingly: an update then has as many samples as today, and "
+         "layers that normalise over the batch see other batches";
 }
 
 /// What a batch asks for that accumulation makes up for.

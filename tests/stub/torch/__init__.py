@@ -132,23 +132,45 @@ def set_num_threads(threads):
     _threads[0] = threads
 
 
+_without_gradients = []
+_autocasts = []
+
+
+def is_grad_enabled():
+    return not _without_gradients
+
+
 @contextlib.contextmanager
 def no_grad():
-    yield
+    _without_gradients.append(True)
+    try:
+        yield
+    finally:
+        _without_gradients.pop()
 
 
 class autocast:
     """Tells what it was asked for, in the attributes of PyTorch's own; changes nothing."""
 
     def __init__(self, device_type, dtype=None, enabled=True, cache_enabled=None):
+        self.device = device_type
         self.fast_dtype = dtype or bfloat16
         self._enabled = enabled
 
     def __enter__(self):
+        _autocasts.append(self)
         return self
 
     def __exit__(self, *_):
-        pass
+        _autocasts.pop()
+
+
+def is_autocast_enabled(device_type):
+    return any(one._enabled for one in _autocasts[-1:] if one.device == device_type)
+
+
+def get_autocast_dtype(device_type):
+    return _autocasts[-1].fast_dtype if is_autocast_enabled(device_type) else bfloat16
 
 
 def _backward(tensor):

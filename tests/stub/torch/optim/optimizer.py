@@ -15,7 +15,11 @@ def register_optimizer_step_post_hook(hook):
     return handle
 
 
-class SGD:
+class Optimizer:
+    """What all are derived from."""
+
+
+class SGD(Optimizer):
     def __init__(self, parameters, lr):
         self.param_groups = [{"params": list(parameters), "lr": lr}]
 
