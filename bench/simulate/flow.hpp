@@ -25,6 +25,7 @@ struct Flow {
   double cpu_s_per_sample = 0;
   double variability = 0;  ///< squared coefficient of variation of the time per batch
   double first_batch_s = 0;
+  double host_s = 0;  ///< to queue a batch's work; 0: the host steps
 };
 
 /// Seconds that the bytes of a batch take to the device.
@@ -125,7 +126,7 @@ class FlowSimulation {
   }
 
   /// The copy follows the one before it, and the step follows both its copy and the step before
-  /// it. The caller goes on until it is too far ahead; without workers it needs the slot back.
+  /// it. The caller goes on until it is too far ahead of the steps, or of the copies.
   void send_to_device() {
     double arrived_s = now_s_;
     if (part_ == Part::coupled && config_.pinned) {
@@ -135,7 +136,11 @@ class FlowSimulation {
     ends_.push_back(device_free_s_);
     if (plan_.workers > 0) copies_.push_back(arrived_s);
     double free_s = ends_.size() >= queue_ ? ends_[ends_.size() - queue_] : 0;
-    if (part_ == Part::coupled && config_.workers == 0) free_s = std::max(free_s, arrived_s);
+    arrivals_.push_back(arrived_s);
+    if (arrivals_.size() > 2) {
+      free_s = std::max(free_s, arrivals_.front());
+      arrivals_.pop_front();
+    }
     if (free_s > now_s_) return sleep_until(free_s);
     start_batch();
   }
@@ -205,7 +210,8 @@ class FlowSimulation {
             std::min(1.0, stepped_s / duration_s),
             cpu_s_ / samples,
             squares / (count - 1),
-            std::max(0.0, first_batch_s_)};
+            std::max(0.0, first_batch_s_),
+            accelerator_ ? host_s_ : 0};
   }
 
   bool accelerator_;
@@ -223,8 +229,9 @@ class FlowSimulation {
   bool is_fetching_ = false;
   double left_s_ = 0, wake_s_ = 0, fill_work_s_ = 0;
   double copy_free_s_ = 0, device_free_s_ = 0;
-  std::deque<double> copies_;  ///< when those on the way end, and free their slots
-  std::vector<double> ends_;   ///< of steps
+  std::deque<double> copies_;    ///< when those on the way end, and free their slots
+  std::deque<double> arrivals_;  ///< of the last two batches
+  std::vector<double> ends_;     ///< of steps
   double wait_from_s_ = 0, waited_s_ = 0, stepped_s_ = 0, cpu_s_ = 0, first_batch_s_ = -1;
 };
 

@@ -80,6 +80,7 @@ class SimulatedMachine final : public Measurer {
     round.wait_s = flow.wait_share * round.duration_s;
     round.step_s = flow.busy_share * round.duration_s;
     round.cpu_s = flow.cpu_s_per_sample * static_cast<double>(round.samples) / factor;
+    round.host_s = flow.host_s / factor;
     now_s_ += round.first_batch_s + request.config.batch / flow.samples_per_s + round.duration_s;
     return round;
   }

@@ -196,9 +196,9 @@ class Director:
                 self._plain.announce()
 
     def gave(self, seen, began):
-        """A loader gave a batch, of a pass that began when so many signs were seen. The next sign is
-        of the first whose pass goes on from before the last sign, as of two that are zipped; else of
-        the last: what is evaluated after each step begins a pass each time."""
+        """A loader gave a batch, of a pass that began when so many signs were seen. The next sign
+        is of the first whose pass goes on from before the last sign, as of two that are zipped;
+        else of the last: what is evaluated after each step begins a pass each time."""
         if not self._is_old:
             self._gave = seen
             self._is_old = began < self.signs_read

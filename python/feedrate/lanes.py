@@ -293,7 +293,7 @@ class Lanes:
             self._lanes[OWN] = Lane(self._loader, iterator)
 
     def use(self, config, beat):
-        """The lane of a config: an old one, or a new one without a ready batch. All others sleep."""
+        """The lane of a config: an old one, or a new one without a ready batch. Others sleep."""
         key = key_of(config)
         self.quiet(key, beat)
         self._turn += 1

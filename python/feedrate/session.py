@@ -266,8 +266,8 @@ class Session:
         return meter.end(window, 0.0, 0)
 
     def _warm_up(self, replay, config, wanted):
-        """A step; with threads or a precision that were not seen before, some of them. Where several
-        processes train together all take the same number, whatever the time."""
+        """A step; with threads or a precision that were not seen before, some of them. Where
+        several processes train together all take the same number, whatever the time."""
         kind = (config["batch"], config["step_threads"], config["precision"])
         steps = 1 if kind in self._warm else WARM_UP_STEPS
         self._warm.add(kind)

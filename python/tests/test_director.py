@@ -406,6 +406,16 @@ class Launches(Choosing):
         self.assertEqual(self.evaluate(self.loader(Numbers(5))), 5)
         plain.iterate.assert_not_called()
 
+    def test_tell_once_that_a_loader_is_iterated(self):
+        # Would catch a rate that the script prints taken for good before the loader's is known.
+        plain = mock.Mock()
+        self.attach(None, plain)
+        loader = self.loader(Numbers(5))
+        plain.announce.assert_not_called()
+        self.evaluate(loader)
+        self.evaluate(loader)
+        plain.announce.assert_called_once_with()
+
 
 class Ends(Choosing):
     def test_before_a_choice_tell_what_there_was(self):

@@ -223,7 +223,8 @@ class AnyLayout(Sources):
         """A call in some layout, as text."""
         values = ["2", "(3)", "f(1, x=2)", '"a, #b)"', "[\n  1,\n]", "(\n 4  # )\n)", "'ü'"]
         places = [draw.choice(values) for _ in range(draw.randint(1, 4))]
-        names = draw.sample(["num_workers", "pin_memory", "timeout", "collate_fn"], draw.randint(0, 3))
+        keywords = ["num_workers", "pin_memory", "timeout", "collate_fn"]
+        names = draw.sample(keywords, draw.randint(0, 3))
         parts = places + ["%s%s%s" % (name, draw.choice(["=", " = "]), draw.choice(values))
                           for name in names]
         if draw.random() < 0.2:

@@ -151,8 +151,8 @@ class Messages(Listening):
         for _ in range(3):
             list(feedrate.watch([Array(2, 5)]))
         hello, *rest = self.lines()
-        self.assertEqual(hello, {"hello": "watch", "source": "helper", "pid": os.getpid(), "rank": 3,
-                                 "world": 8})
+        self.assertEqual(hello, {"hello": "watch", "source": "helper", "pid": os.getpid(),
+                                 "rank": 3, "world": 8})
         self.assertEqual((rest[-1]["batches"], rest[-1]["samples"]), (3, 6))
 
     def test_tells_sums_at_most_ten_times_a_second_and_at_the_end(self):

@@ -34,6 +34,23 @@ TEST_CASE("A round behind the host lasts until the device has ended its work", "
   CHECK(round.device_bytes == 1000);
 }
 
+TEST_CASE("What the host needs for a batch leaves out what it waits for the device",
+          "[async_round]") {
+  // Bug: launches that are as long as the step, once enough of them pile up. The host queues a step
+  // in 10 ms; every third call waits for the device for 50 ms.
+  FakeClock clock;
+  FakeDevice device(&clock);
+  int calls = 0;
+  const auto queue = [&] {
+    clock.advance_s(++calls % 3 == 0 ? 0.06 : 0.01);
+    device.step();
+    return std::size_t{1};
+  };
+  const Round round = run_async_round(
+      device, queue, [] { return 1; }, {.seconds = 0.5}, clock);
+  CHECK(round.host_s == Approx(0.01));
+}
+
 TEST_CASE("A device that waits for the host is not busy", "[async_round]") {
   // Bug: the time in which nothing was queued counted as the device's. A batch each 50 ms, of
   // which the step takes 10 ms.

@@ -64,6 +64,25 @@ TEST_CASE("A device of its own goes on while the caller loads, unless copies hol
   CHECK(copy_bound->bottleneck == Bottleneck::copy);
 }
 
+TEST_CASE("The caller fills, stages and launches one after the other", "[predict]") {
+  // Bug: launches for free, or staging for free as soon as there are workers. A sample takes 10 ms
+  // to load, 5 ms to stage and 4 ms to launch: 40 ms for a batch of 10.
+  Demands launching = demands();
+  launching.copy_pinned = 1000;
+  launching.copy_pageable = 200;
+  launching.steps[0].launch_s = 0.04;
+  const auto all = predict(launching, {.batch = 10});
+  CHECK(1 / all->samples_per_s == Approx(0.01 + 0.005 + 0.004));
+  CHECK(all->bottleneck == Bottleneck::serial);
+  CHECK(1 / predict(launching, {.pinned = true, .batch = 10})->samples_per_s ==
+        Approx(0.01 + 0.004));
+  const auto staged = predict(launching, {.workers = 8, .prefetch = 2, .batch = 10});
+  CHECK(1 / staged->samples_per_s == Approx(0.005 + 0.004));
+  CHECK(staged->bottleneck == Bottleneck::serial);
+  const auto fed = predict(launching, {.workers = 8, .prefetch = 2, .pinned = true, .batch = 10});
+  CHECK(1 / fed->samples_per_s == Approx(0.004));
+}
+
 TEST_CASE("A larger buffer helps varying speeds, and steady ones not at all", "[predict]") {
   // Bug: prefetch that helps where nothing varies, or hurts where something does.
   Demands varying = demands();

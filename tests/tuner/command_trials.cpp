@@ -148,6 +148,33 @@ TEST_CASE("A helper tells rate and waiting, whatever is printed", "[command]") {
   CHECK(round.samples == 64 * static_cast<std::uint64_t>(round.batches));
 }
 
+TEST_CASE("A hook that looks at a loader is waited for", "[command]") {
+  // Bug: the printed rate taken for good, since the hook tells its own after some batches only:
+  // later than a helper would.
+  const std::string hook = R"(
+import json, os, socket, time
+def call(hello):
+    channel = socket.socket(socket.AF_UNIX)
+    channel.connect(os.environ["FEEDRATE_ATTACH"])
+    channel.sendall(json.dumps(hello).encode() + b"\n")
+    return channel
+print("7 img/s")
+if LOOKS: call({"hello": "looking"}).close()
+time.sleep(4)
+channel = call({"hello": "watch", "source": "hook"})
+for batches in range(1, 100000):
+    told = {"batches": batches, "samples": batches * 5, "t": batches * 0.01}
+    channel.sendall(json.dumps(told).encode() + b"\n")
+    time.sleep(0.002)
+)";
+  Commands commands;
+  const auto looking = commands.python("LOOKS = True\n" + hook, {.rate = images});
+  CHECK(looking->prepared().info.rate_source == "hook");
+  CHECK(looking->run(round_of(64)).samples_per_s() == Approx(500));
+  const auto silent = commands.python("LOOKS = False\n" + hook, {.rate = images});
+  CHECK(silent->prepared().info.rate_source == "regex");
+}
+
 TEST_CASE("A helper that knows of batches alone says so", "[command]") {
   // Bug: batches per second under the name of samples per second.
   Commands commands;

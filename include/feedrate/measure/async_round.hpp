@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -16,8 +17,9 @@ namespace feedrate {
 /// is over. `ready()` tells how many batches lie ready in the ring, which should be empty at the
 /// call. The clock runs from the end of the first batch's work to the end of all work.
 ///
-/// The device waited whenever it did not step. Throws what `queue` and the device throw, and
-/// Error(interrupted) on abort.
+/// The device waited whenever it did not step. What the host needs for a batch is the least that
+/// `queue()` took: others may have waited for the device. Throws what `queue` and the device throw,
+/// and Error(interrupted) on abort.
 template <class Queue, class Ready, Clock C = SteadyClock>
 Round run_async_round(AsyncDevice& device, Queue&& queue, Ready&& ready,
                       const RoundOptions& options, const C& clock = {}) {
@@ -31,11 +33,14 @@ Round run_async_round(AsyncDevice& device, Queue&& queue, Ready&& ready,
   const detail::RoundMeter meter(options);
   round.ring_at_start = ready();
   const double start_s = clock.now_s();
+  round.host_s = std::numeric_limits<double>::infinity();
   do {
     detail::check_abort(options);
+    const double before_s = round.duration_s;
     round.samples += queue();
     ++round.batches;
     round.duration_s = clock.now_s() - start_s;
+    round.host_s = std::min(round.host_s, round.duration_s - before_s);
     detail::count_progress(options);
   } while (!detail::is_over(round, options, ready));
   round.ring_at_end = ready();

@@ -47,6 +47,8 @@ struct Round {
   double parked_cpu_s = 0;   ///< CPU seconds of other configs' workers, which should sleep
   double outside_s = 0;  ///< between two passes over the loader, as for validation; comes on top
   double copy_s = 0;     ///< batches were copied to the device's own memory
+  double host_s = 0;     ///< the caller needs to queue a batch's work: the least of all batches;
+                         ///< 0: it steps itself
   double slab_s = 0;     ///< making the memory of its slots took, once and before the round
   std::uint64_t device_bytes = 0;  ///< of that memory in use at the end, by all; 0: it has none
   double nvml_busy = -1;     ///< share of the time in which some kernel ran, as nvidia-smi shows

@@ -118,6 +118,7 @@ inline void from_json(const Json& json, Round& round) {
     detail::read_if_told(json, key, field);  // scripts look at none
   };
   of_a_gpu("copy_s", round.copy_s);
+  of_a_gpu("host_s", round.host_s);
   of_a_gpu("slab_s", round.slab_s);
   of_a_gpu("device_bytes", round.device_bytes);
   of_a_gpu("nvml_busy", round.nvml_busy);

@@ -56,6 +56,7 @@ inline Json to_json(const StepDemand& step) {
           {"alpha_s", step.time.alpha_s},
           {"beta_s_per_sample", step.time.beta_s},
           {"cpu_s_per_sample", step.cpu_s},
+          {"launch_s", step.launch_s},
           {"variability", step.variability},
           {"measured", measured_json(step.seconds, "batch", "step_s")}};
 }

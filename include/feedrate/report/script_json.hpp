@@ -47,8 +47,8 @@ inline void from_json(const Json& json, Script& script) {
                    script.batches, "device", script.device, "gpu", script.gpu, "torch",
                    script.torch, "python", script.python, "world", script.world);
   detail::read_all(json, "copies", script.copies, "non_blocking", script.non_blocking, "start_s",
-                   script.start_s, "iterable", script.iterable, "batches_per_update",
-                   script.batches_per_update);
+                   script.start_s, "iterable", script.iterable);
+  detail::read_if_told(json, "batches_per_update", script.batches_per_update);
 }
 
 inline Json to_json(const Confirmation& confirmation) {

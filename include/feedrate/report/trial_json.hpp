@@ -48,6 +48,7 @@ inline Json to_json(const Round& round) {
           {"parked_cpu_s", round.parked_cpu_s},
           {"outside_s", round.outside_s},
           {"copy_s", round.copy_s},
+          {"host_s", round.host_s},
           {"slab_s", round.slab_s},
           {"device_bytes", round.device_bytes},
           {"nvml_busy", detail::or_null_below_0(round.nvml_busy)},

@@ -169,6 +169,7 @@ class Calibration {
     step.seconds[config.batch] = config.batch / round->samples_per_s();
     step.cpu_s = round->cpu_s / static_cast<double>(round->samples);
     step.variability = round->variability * config.batch;
+    step.launch_s = round->host_s;
     return true;
   }
 

@@ -89,6 +89,7 @@ struct StepDemand {
   Measured seconds;        ///< by batch
   double cpu_s = 0;        ///< core-seconds per sample
   double variability = 0;  ///< squared coefficient of variation of the time per sample
+  double launch_s = 0;     ///< per step: the host queues it; 0 where the host steps itself
 
   double rate(int batch) const { return batch / bent(time, seconds, batch); }
 };

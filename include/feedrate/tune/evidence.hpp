@@ -51,6 +51,7 @@ struct Account {
   double device_s = 0;
   double loader_s = 0;
   double copy_s = 0;       ///< 0 where nothing is copied
+  double launch_s = 0;     ///< the host queues the step; 0 where it steps itself
   double cores_s = 0;      ///< what the shared cores allow; 0: no such bound
   double limit_s = 0;      ///< what all ceilings together allow
   double tolerance = 0.1;  ///< share of the coupled time that is too small to be told from noise
@@ -80,10 +81,13 @@ namespace detail {
 
 /// What the ceilings allow together: with workers the lowest holds.
 inline double limit_s(const Account& account, const Config& config) noexcept {
-  if (config.workers == 0) {
-    return serial_s(account.loader_s, account.copy_s, account.device_s, config.pinned);
-  }
-  return std::max({account.device_s, account.copy_s, account.loader_s, account.cores_s});
+  const PartTimes parts{.device_s = account.device_s,
+                        .loader_s = account.loader_s,
+                        .copy_s = account.copy_s,
+                        .launch_s = account.launch_s};
+  if (config.workers == 0) return serial_s(parts, config);
+  return std::max({account.device_s, account.copy_s, account.loader_s, account.cores_s,
+                   account.copy_s > 0 ? caller_s(parts, config) : 0});
 }
 
 /// Sum over the groups of the squared distances from their mean, and the degrees of freedom.
@@ -143,6 +147,9 @@ inline Account account_of(const Evidence& evidence) {
   account.device_s = 1 / ceilings.device;
   account.loader_s = 1 / ceilings.loader;
   if (ceilings.copy) account.copy_s = 1 / *ceilings.copy;
+  if (const StepDemand* step = evidence.demands.step(evidence.config())) {
+    account.launch_s = step->launch_s / evidence.config().batch;
+  }
   if (ceilings.cores && evidence.config().workers > 0) account.cores_s = 1 / *ceilings.cores;
   account.limit_s = detail::limit_s(account, evidence.config());
   account.tolerance = detail::tolerance_of(evidence);

@@ -47,29 +47,47 @@ struct Limit {
   }
 };
 
-/// Seconds per sample without workers, from those of the parts. The caller fills, and copies what
-/// is not pinned: a step that reads the slot in place (`copy_s` 0) waits for it, a device with
-/// memory of its own goes on meanwhile.
-inline double serial_s(double loader_s, double copy_s, double device_s, bool pinned) noexcept {
-  if (copy_s == 0) return loader_s + device_s;
-  return std::max({device_s, copy_s, loader_s + (pinned ? 0 : copy_s)});
+/// Seconds per sample of the parts.
+struct PartTimes {
+  double device_s = 0;
+  double loader_s = 0;
+  double copy_s = 0;    ///< 0: the step reads batches where they lie
+  double launch_s = 0;  ///< of the host, to queue the step
+};
+
+inline PartTimes part_times(const Demands& demands, const Config& config, const StepDemand& step) {
+  const auto copy = demands.copy(config);
+  return {.device_s = 1 / step.rate(config.batch),
+          .loader_s = 1 / demands.loader->rate(config),
+          .copy_s = copy ? 1 / *copy : 0,
+          .launch_s = step.launch_s / config.batch};
 }
 
-inline Limit serial_limit(const Demands& demands, const Config& config, double device) {
-  const auto copy = demands.copy(config);
-  const double loader_s = 1 / demands.loader->rate(config);
-  const double copy_s = copy ? 1 / *copy : 0;
-  const double seconds = serial_s(loader_s, copy_s, 1 / device, config.pinned);
-  if (seconds <= 1 / device) return {device, Bottleneck::device};
-  if (seconds <= copy_s) return {*copy, Bottleneck::copy};
+/// Seconds per sample that the caller works for a device with memory of its own, which goes on
+/// meanwhile: it fills what no worker does, stages what is not pinned, and launches the step.
+inline double caller_s(const PartTimes& parts, const Config& config) noexcept {
+  return (config.workers == 0 ? parts.loader_s : 0) + (config.pinned ? 0 : parts.copy_s) +
+         parts.launch_s;
+}
+
+/// Seconds per sample without workers: a step that reads the slot in place waits for it.
+inline double serial_s(const PartTimes& parts, const Config& config) noexcept {
+  if (parts.copy_s == 0) return parts.loader_s + parts.device_s;
+  return std::max({parts.device_s, parts.copy_s, caller_s(parts, config)});
+}
+
+inline Limit serial_limit(const PartTimes& parts, const Config& config) noexcept {
+  const double seconds = serial_s(parts, config);
+  if (seconds <= parts.device_s) return {1 / parts.device_s, Bottleneck::device};
+  if (seconds <= parts.copy_s) return {1 / parts.copy_s, Bottleneck::copy};
   return {1 / seconds, Bottleneck::serial};
 }
 
 /// With workers the lowest ceiling holds, less what too small a buffer costs.
-inline Limit overlapped_limit(const Demands& demands, const Config& config,
+inline Limit overlapped_limit(const PartTimes& parts, const Demands& demands, const Config& config,
                               const StepDemand& step) {
-  const double loader = demands.loader->rate(config);
-  const double device = step.rate(config.batch);
+  const double loader = 1 / parts.loader_s;
+  const double device = 1 / parts.device_s;
   const double slower = std::min(loader, device);
   // What matters is how far a stage strays beside the time of the slower one: a fast stage may vary
   // as it likes.
@@ -82,7 +100,10 @@ inline Limit overlapped_limit(const Demands& demands, const Config& config,
   const double share = buffer_share(slack, config.prefetch + 2, variability);
   Limit limit{device * share, Bottleneck::device};
   limit.lower(loader * share, Bottleneck::loader);
-  if (const auto copy = demands.copy(config)) limit.lower(*copy, Bottleneck::copy);
+  if (parts.copy_s > 0) {
+    limit.lower(1 / parts.copy_s, Bottleneck::copy);
+    limit.lower(1 / caller_s(parts, config), Bottleneck::serial);
+  }
   const double cpu_s = demands.loader->cpu_seconds(config) + step.cpu_s;
   if (cpu_s > 0) limit.lower(demands.cores / cpu_s, Bottleneck::cores);
   return limit;
@@ -94,12 +115,13 @@ inline Limit overlapped_limit(const Demands& demands, const Config& config,
 inline std::optional<Prediction> predict(const Demands& demands, const Config& config) {
   const StepDemand* step = demands.step(config);
   if (!step || !demands.loader) return std::nullopt;
-  const double device = step->rate(config.batch);
+  const detail::PartTimes parts = detail::part_times(demands, config, *step);
   const detail::Limit limit = config.workers == 0
-                                  ? detail::serial_limit(demands, config, device)
-                                  : detail::overlapped_limit(demands, config, *step);
+                                  ? detail::serial_limit(parts, config)
+                                  : detail::overlapped_limit(parts, demands, config, *step);
   const double cpu_s = demands.loader->cpu_seconds(config) + step->cpu_s;
-  return Prediction{limit.samples_per_s, device, limit.bottleneck, limit.samples_per_s * cpu_s};
+  return Prediction{limit.samples_per_s, 1 / parts.device_s, limit.bottleneck,
+                    limit.samples_per_s * cpu_s};
 }
 
 }  // namespace feedrate
