@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calibrating the loader with more workers than were asked for.
 #include <algorithm>
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <stdexcept>
@@ -38,6 +39,18 @@ TEST_CASE("Data that wait are given more workers than were asked for", "[search]
   const int workers = tune(machine, growing()).recommended().config.workers;
   CHECK(workers >= 32);
   CHECK(workers <= 64);
+}
+
+TEST_CASE("Core-seconds of samples are known for each number of workers that was probed",
+          "[search]") {
+  // Bug: what a sample costs one worker, which falls asleep after each, taken for all numbers.
+  FormulaMachine machine = waiting();
+  machine.cpu_s = 1e-5;
+  const LoadDemand loader = *tune(machine, growing()).demands.loader;
+  REQUIRE(loader.samples_per_s.size() > 3);
+  for (const auto& [workers, rate] : loader.samples_per_s) {
+    CHECK(loader.busy_s.at(workers) == Catch::Approx(1e-5));
+  }
 }
 
 TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {

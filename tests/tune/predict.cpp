@@ -49,6 +49,21 @@ TEST_CASE("Cores that loader and step share are a ceiling of their own", "[predi
   CHECK(prediction->bottleneck == Bottleneck::cores);
 }
 
+TEST_CASE("A sample costs the cores what it cost with so many workers", "[predict]") {
+  // Bug: a bound of the cores below what the loader was seen to reach. A sample that waits costs
+  // one worker 5 ms of a core, since the core falls asleep each time, and 16 of them 1.25 ms each.
+  Demands waiting = demands();
+  waiting.cores = 2;
+  waiting.loader->cpu_s = 0.005;
+  waiting.loader->busy_s = {{1, 0.005}, {16, 0.00125}};
+  const auto rate = [&](int workers) {
+    return predict(waiting, {.workers = workers, .prefetch = 2, .batch = 10});
+  };
+  CHECK(rate(16)->busy_cores / rate(16)->samples_per_s == Approx(0.00125));
+  CHECK(rate(4)->busy_cores / rate(4)->samples_per_s == Approx(0.0025));
+  CHECK(rate(16)->samples_per_s == Approx(10 / 0.021));  // of the step; 2 / 0.005 would be less
+}
+
 TEST_CASE("A device of its own goes on while the caller loads, unless copies hold the caller",
           "[predict]") {
   // Bug: the plain sum for a device that works in the background; pageable copies for free.

@@ -115,10 +115,12 @@ class LoaderCalibration {
     took_s_ = sweep_.elapsed_s() - began_s;
     if (!round) failure_ = sweep_.failure();
     if (!round) return false;
+    const double cpu_s = round->cpu_s / static_cast<double>(round->samples);
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
+    if (workers > 0 && cpu_s > 0) loader.busy_s[workers] = cpu_s;
     if (loader.serial_s > 0) return true;
     loader.serial_s = 1 / (round->samples_per_s() / std::max(workers, 1));
-    loader.cpu_s = round->cpu_s / static_cast<double>(round->samples);
+    loader.cpu_s = cpu_s;
     loader.variability = round->variability * roomiest(workers).batch;
     return true;
   }

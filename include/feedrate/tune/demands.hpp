@@ -59,10 +59,11 @@ struct LoadDemand {
   Measured batch_factor;   ///< rate with a batch over the rate with the batch of the others
   Measured samples_per_s;  ///< by workers, from 1
   double serial_s = 0;     ///< to load one sample in the caller, without workers
-  double cpu_s = 0;        ///< core-seconds to load one sample
+  double cpu_s = 0;        ///< core-seconds to load one sample, by one worker
   double variability = 0;  ///< squared coefficient of variation of the time per sample
   /// Rate with another place of preprocessing over the rate with that of all other probes.
   std::map<Preprocess, double> preprocess_factor = {};
+  Measured busy_s = {};  ///< core-seconds of all for one sample, by workers, from 1
 
   double rate(const Config& config) const {
     const double factor =
@@ -71,7 +72,12 @@ struct LoadDemand {
   }
 
   /// Core-seconds to load one sample of a config: what preprocessing takes longer is computing.
-  double cpu_seconds(const Config& config) const { return cpu_s / factor_of(config.preprocess); }
+  double cpu_seconds(const Config& config) const {
+    const double seconds = config.workers == 0 || busy_s.empty()
+                               ? cpu_s
+                               : bent([](double) { return 1.0; }, busy_s, config.workers);
+    return seconds / factor_of(config.preprocess);
+  }
 
  private:
   double factor_of(Preprocess place) const {
