@@ -49,11 +49,11 @@ struct TierChoice {
   Tier tier = Tier::safe;
   Standing standing = Standing::unresolved;
   std::size_t trial = 0;
-  Interval speedup{1, 1, 1};         ///< of the rate, against the reference; paired rounds, 95 %;
-                                     ///< without a race that of all rounds, which proves nothing
-  std::vector<std::size_t> tie_set;  ///< trials, cheapest first; the choice is one of them
+  Interval speedup{1, 1, 1};  ///< of the rate, against the reference; paired rounds, 95 %;
+                              ///< without a race that of all rounds, which proves nothing
+  std::vector<std::size_t> tie_set = {};  ///< trials, cheapest first; the choice is one of them
   double open_gain = 0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
-  std::vector<std::string> caveats;  ///< what the change asks for beside itself, a sentence each
+  std::vector<std::string> caveats = {};  ///< what the change asks for beside itself
 };
 
 /// One part of the pipeline measured alone.
@@ -81,12 +81,12 @@ struct DeviceCeiling {
 
 /// A cause of lost throughput.
 struct Diagnosis {
-  std::string cause;        ///< a short name, stable
-  double share_of_gap = 0;  ///< of the time per sample beyond the device's own
-  std::string evidence;     ///< what was measured
-  std::string remedy;
-  std::optional<double> gain;  ///< speed-up that the remedy gives
-  bool measured = false;       ///< whether that gain was measured, or follows from the model
+  std::string cause;          ///< a short name, stable
+  double share_of_gap = 0;    ///< of the time per sample beyond the device's own
+  std::string evidence = {};  ///< what was measured
+  std::string remedy = {};
+  std::optional<double> gain = {};  ///< speed-up that the remedy gives
+  bool measured = false;            ///< whether that gain was measured, or follows from the model
   /// Which part (read, decode, augment, copy) or shared thing (cores, memory_bandwidth, lock,
   /// other_processes) it is; empty where that is unknown, or plain from the cause.
   std::string where = {};
