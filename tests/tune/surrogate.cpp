@@ -11,16 +11,21 @@ namespace {
 using Catch::Approx;
 
 TEST_CASE("The Cholesky factor solves what it was made of", "[surrogate]") {
-  // Bug: a triangle taken for the other one.
-  const std::vector<std::vector<double>> matrix = {{4, 2, 0.4}, {2, 5, 1}, {0.4, 1, 3}};
-  const Cholesky factor(matrix);
-  std::vector<double> x = {1, 2, 3};
-  factor.solve(x);
-  for (std::size_t row = 0; row < 3; ++row) {
-    double product = 0;
-    for (std::size_t column = 0; column < 3; ++column) product += matrix[row][column] * x[column];
-    CHECK(product == Approx(static_cast<double>(row + 1)));
+  // Bug: a triangle taken for the other one, or a row of the factor that forgets one before it.
+  // With b = A x the square of L^-1 b is b A^-1 b = x A x.
+  const double matrix[3][3] = {{4, 2, 0.4}, {2, 5, 1}, {0.4, 1, 3}}, x[3] = {1, 2, 3};
+  Cholesky factor;
+  std::vector<double> solved;
+  double expected = 0, squares = 0;
+  for (int row = 0; row < 3; ++row) {
+    factor.append({matrix[row], matrix[row] + row + 1});
+    double b = 0;
+    for (int column = 0; column < 3; ++column) b += matrix[row][column] * x[column];
+    factor.solve_next(solved, b);
+    expected += b * x[row];
+    squares += solved.back() * solved.back();
   }
+  CHECK(squares == Approx(expected));
   CHECK(factor.log_determinant() == Approx(std::log(4 * (15 - 1) - 2 * (6 - 0.4) + 0.4 * (2 - 2))));
 }
 

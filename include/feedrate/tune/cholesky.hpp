@@ -10,35 +10,26 @@
 
 namespace feedrate {
 
-/// L with L L^T = matrix, which is symmetric and positive definite: n x n, some dozens. Source:
-/// G. H. Golub, C. F. Van Loan, "Matrix Computations", algorithm 4.2.2.
+/// L with L L^T = matrix, which is symmetric and positive definite: n x n, some dozens, and grows
+/// by a row and a column at a time. Source: G. H. Golub, C. F. Van Loan, "Matrix Computations",
+/// algorithm 4.2.2.
 class Cholesky {
  public:
-  explicit Cholesky(std::vector<std::vector<double>> matrix) : lower_(std::move(matrix)) {
-    for (std::size_t i = 0; i < lower_.size(); ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        double sum = lower_[i][j];
-        for (std::size_t k = 0; k < j; ++k) sum -= lower_[i][k] * lower_[j][k];
-        lower_[i][j] = i == j ? std::sqrt(std::max(sum, 1e-15)) : sum / lower_[j][j];
-      }
-    }
+  std::size_t size() const noexcept { return lower_.size(); }
+
+  /// The matrix's next row: its elements left of the diagonal, and the one on it.
+  void append(const std::vector<double>& row) {
+    std::vector<double> lower;
+    for (std::size_t j = 0; j < size(); ++j) lower.push_back(solved(j, lower, row[j]));
+    double rest = row.back();
+    for (const double element : lower) rest -= element * element;
+    lower.push_back(std::sqrt(std::max(rest, 1e-15)));
+    lower_.push_back(std::move(lower));
   }
 
-  /// Replaces `values`, n of them, by L^-1 values.
-  void solve_lower(std::vector<double>& values) const {
-    for (std::size_t i = 0; i < lower_.size(); ++i) {
-      for (std::size_t k = 0; k < i; ++k) values[i] -= lower_[i][k] * values[k];
-      values[i] /= lower_[i][i];
-    }
-  }
-
-  /// Replaces `values` by matrix^-1 values.
-  void solve(std::vector<double>& values) const {
-    solve_lower(values);
-    for (std::size_t i = lower_.size(); i-- > 0;) {
-      for (std::size_t k = i + 1; k < lower_.size(); ++k) values[i] -= lower_[k][i] * values[k];
-      values[i] /= lower_[i][i];
-    }
+  /// Appends to L^-1 values, which are known but for the last row, the last one's.
+  void solve_next(std::vector<double>& known, double value) const {
+    known.push_back(solved(known.size(), known, value));
   }
 
   double log_determinant() const {
@@ -48,7 +39,13 @@ class Cholesky {
   }
 
  private:
-  std::vector<std::vector<double>> lower_;
+  /// The element of L^-1 values in row i, from those before it.
+  double solved(std::size_t i, const std::vector<double>& before, double value) const {
+    for (std::size_t k = 0; k < i; ++k) value -= lower_[i][k] * before[k];
+    return value / lower_[i][i];
+  }
+
+  std::vector<std::vector<double>> lower_;  ///< row i has i + 1 elements
 };
 
 }  // namespace feedrate

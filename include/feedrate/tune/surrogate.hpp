@@ -27,8 +27,7 @@ class Surrogate {
         likeness_(candidates_),
         drift_s_(drift_s),
         beside_(candidates_.size()),
-        mean_(candidates_.size()),
-        deviation_(candidates_.size()) {}
+        beliefs_(candidates_.size()) {}
 
   std::size_t size() const noexcept { return candidates_.size(); }
   const Config& config(std::size_t i) const { return candidates_[i].config; }
@@ -45,18 +44,17 @@ class Surrogate {
   /// the next, and cost the most: they are chosen anew with each eighth more.
   void learn() {
     if (seen_.size() >= next_choice_) {
-      choose_scales();
+      if (choose_scales()) forget();
       next_choice_ = seen_.size() + 1 + seen_.size() / 8;
     }
-    const Cholesky factor(covariance());
-    std::vector<double> weights = residuals();
-    factor.solve(weights);
-    for (std::size_t i = 0; i < candidates_.size(); ++i) estimate(i, factor, weights);
+    while (factor_.size() < seen_.size()) learn_from(factor_.size());
   }
 
-  /// Mean and standard deviation of a candidate's true log-score, given what was observed.
-  double mean(std::size_t i) const { return mean_[i]; }
-  double deviation(std::size_t i) const { return deviation_[i]; }
+  /// Mean and standard deviation of a candidate's true log-score, given what was learnt.
+  double mean(std::size_t i) const { return candidates_[i].log_predicted + beliefs_[i].residual; }
+  double deviation(std::size_t i) const {
+    return std::sqrt(std::max(1e-12, covariance(i, i).at(scale_) - beliefs_[i].known));
+  }
   /// Standard deviation of the log-score of one round.
   double noise() const noexcept { return noise_; }
 
@@ -65,6 +63,13 @@ class Surrogate {
     std::size_t candidate;
     double residual;
     double time_s;
+  };
+
+  /// What was learnt of a candidate, beside its prediction.
+  struct Belief {
+    std::vector<double> shared = {};  ///< L^-1 of its covariances with what was seen
+    double residual = 0;              ///< its mean
+    double known = 0;                 ///< what its variance is less
   };
 
   /// Standard deviations of the model's error, in logarithms: one for all configs, one for what
@@ -104,41 +109,40 @@ class Surrogate {
   /// anew.
   double beyond_half(std::size_t i) const { return std::max(0.0, 2 * busy(i) - 1); }
 
-  std::vector<std::vector<double>> covariance() const {
-    std::vector<std::vector<double>> matrix(seen_.size(), std::vector<double>(seen_.size()));
-    for (std::size_t a = 0; a < seen_.size(); ++a) {
-      for (std::size_t b = 0; b < seen_.size(); ++b) {
-        const double apart = std::abs(seen_[a].time_s - seen_[b].time_s) / drift_s_;
-        matrix[a][b] = beside_[seen_[a].candidate][b].at(scale_) +
-                       square(drift) * std::exp(-apart) + (a == b ? square(noise_) : 0);
-      }
+  /// What was seen as number `s`, beside all before it and itself.
+  std::vector<double> covariances_of_seen(std::size_t s) const {
+    std::vector<double> row;
+    for (std::size_t b = 0; b <= s; ++b) {
+      const double apart = std::abs(seen_[s].time_s - seen_[b].time_s) / drift_s_;
+      row.push_back(beside_[seen_[s].candidate][b].at(scale_) + square(drift) * std::exp(-apart) +
+                    (s == b ? square(noise_) : 0));
     }
-    return matrix;
+    return row;
   }
 
-  std::vector<double> residuals() const {
-    std::vector<double> values;
-    for (const Seen& seen : seen_) values.push_back(seen.residual);
-    return values;
+  void forget() {
+    factor_ = {};
+    residuals_.clear();
+    std::fill(beliefs_.begin(), beliefs_.end(), Belief{});
   }
 
-  void estimate(std::size_t i, const Cholesky& factor, const std::vector<double>& weights) {
-    std::vector<double> shared(seen_.size());
-    double residual = 0;
-    for (std::size_t s = 0; s < seen_.size(); ++s) {
-      shared[s] = beside_[i][s].at(scale_);
-      residual += shared[s] * weights[s];
+  /// One more row of the factor L adds one element to L^-1 of the residuals, and of what each
+  /// candidate shares with what was seen: with it mean and variance are a sum longer by one.
+  void learn_from(std::size_t s) {
+    factor_.append(covariances_of_seen(s));
+    factor_.solve_next(residuals_, seen_[s].residual);
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      Belief& belief = beliefs_[i];
+      factor_.solve_next(belief.shared, beside_[i][s].at(scale_));
+      belief.residual += belief.shared.back() * residuals_.back();
+      belief.known += square(belief.shared.back());
     }
-    factor.solve_lower(shared);
-    double known = 0;
-    for (const double part : shared) known += square(part);
-    mean_[i] = candidates_[i].log_predicted + residual;
-    deviation_[i] = std::sqrt(std::max(1e-12, covariance(i, i).at(scale_) - known));
   }
 
   /// Takes the scale of the model's errors and the noise under which the residuals are likeliest,
-  /// each with a broad prior around what is usual.
-  void choose_scales() {
+  /// each with a broad prior around what is usual. Whether they are others than before.
+  bool choose_scales() {
+    const std::pair before{scale_, noise_};
     double best = -HUGE_VAL;
     std::pair chosen{1.0, usual_noise};
     for (const double scale : {0.7, 1.0, 1.4, 2.0, 2.8, 5.6}) {
@@ -153,14 +157,18 @@ class Surrogate {
       }
     }
     std::tie(scale_, noise_) = chosen;
+    return chosen != before;
   }
 
   double log_likelihood() const {
-    const Cholesky factor(covariance());
-    std::vector<double> values = residuals();
-    factor.solve_lower(values);
+    Cholesky factor;
+    std::vector<double> values;
     double squares = 0;
-    for (const double value : values) squares += square(value);
+    for (std::size_t s = 0; s < seen_.size(); ++s) {
+      factor.append(covariances_of_seen(s));
+      factor.solve_next(values, seen_[s].residual);
+      squares += square(values.back());
+    }
     return -squares / 2 - factor.log_determinant() / 2;
   }
 
@@ -171,8 +179,10 @@ class Surrogate {
   std::vector<std::vector<Covariance>> beside_;  ///< of each candidate with each that was seen
   double scale_ = 1;
   double noise_ = usual_noise;
-  std::size_t next_choice_ = 0;  ///< of the scales, at so many scores
-  std::vector<double> mean_, deviation_;
+  std::size_t next_choice_ = 0;    ///< of the scales, at so many scores
+  Cholesky factor_;                ///< of the covariance of what was learnt from
+  std::vector<double> residuals_;  ///< L^-1 of them
+  std::vector<Belief> beliefs_;    ///< of each candidate
 };
 
 /// What is taken off the log-score of each candidate for its cost: between equals the cheapest is
