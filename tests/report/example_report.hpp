@@ -85,7 +85,7 @@ inline Report full_report() {
       LoadDemand{{900, 0.1, 0.01}, {}, {{1, 900}, {2, 1700}}, 0.001, 0.001, 0.1};
   outcome.demands.steps = {{Precision::fp32, 1, false, {1e-3, 1e-4}, {{32, 0.0042}}, 1e-4, 0.01}};
   outcome.demands.loader->preprocess_factor[Preprocess::host] = 0.4;
-  outcome.demands.loader->busy_s = {{1, 0.001}, {2, 0.0009}};
+  outcome.demands.loader->cpu_s_by_workers = {{1, 0.001}, {2, 0.0009}};
   outcome.demands.copy_pinned = 88'000;
   outcome.demands.copy_factor[Preprocess::host] = 0.25;
   outcome.what_if = {{"decoded",

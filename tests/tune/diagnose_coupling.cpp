@@ -49,6 +49,19 @@ TEST_CASE("Copy and step that add up are a synchronising step", "[diagnose]") {
   CHECK(diagnose(waiting).second < 0.1);
 }
 
+TEST_CASE("A caller that stages and launches in turn is held by the staging", "[diagnose]") {
+  // Bug: a synchronising step blamed for what the caller does itself: a sample takes 1 ms to stage,
+  // 0.65 ms to launch, and 1 ms on the device, which goes on meanwhile.
+  Evidence staging =
+      planted_evidence(two_workers, 1000 / 1.65, {.loader = 9000, .copy = 1000, .device = 1000});
+  staging.demands.steps = {planted_step(Precision::fp32, 0, 1e-3)};
+  staging.demands.steps[0].launch_s = 0.65e-3 * two_workers.batch;
+  staging.demands.copy_pageable = 1000;
+  staging.demands.copy_pinned = 5000;
+  CHECK(causes_in(staging) == "pageable_copies");
+  CHECK(*first_of(staging).gain == Approx(1.65).epsilon(0.01));
+}
+
 TEST_CASE("With workers the lowest ceiling names the cores that both want", "[diagnose]") {
   // Bug: starvation named where the cores are what both want.
   const Evidence crowded =

@@ -49,7 +49,7 @@ TEST_CASE("Core-seconds of samples are known for each number of workers that was
   const LoadDemand loader = *tune(machine, growing()).demands.loader;
   REQUIRE(loader.samples_per_s.size() > 3);
   for (const auto& [workers, rate] : loader.samples_per_s) {
-    CHECK(loader.busy_s.at(workers) == Catch::Approx(1e-5));
+    CHECK(loader.cpu_s_by_workers.at(workers) == Catch::Approx(1e-5));
   }
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("A sample costs the cores what it cost with so many workers", "[predic
   Demands waiting = demands();
   waiting.cores = 2;
   waiting.loader->cpu_s = 0.005;
-  waiting.loader->busy_s = {{1, 0.005}, {16, 0.00125}};
+  waiting.loader->cpu_s_by_workers = {{1, 0.005}, {16, 0.00125}};
   const auto rate = [&](int workers) {
     return predict(waiting, {.workers = workers, .prefetch = 2, .batch = 10});
   };

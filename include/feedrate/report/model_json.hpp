@@ -46,7 +46,7 @@ inline Json to_json(const LoadDemand& loader) {
           {"variability", loader.variability},
           {"preprocess_factor", factors_json(loader.preprocess_factor)},
           {"measured", measured_json(loader.samples_per_s, "workers", "samples_per_s")},
-          {"measured_cpu", measured_json(loader.busy_s, "workers", "cpu_s_per_sample")}};
+          {"measured_cpu", measured_json(loader.cpu_s_by_workers, "workers", "cpu_s_per_sample")}};
 }
 
 /// alpha + beta x batch of a step, and the points that it was fitted to.

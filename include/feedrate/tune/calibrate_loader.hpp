@@ -117,7 +117,7 @@ class LoaderCalibration {
     if (!round) return false;
     const double cpu_s = round->cpu_s / static_cast<double>(round->samples);
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
-    if (workers > 0 && cpu_s > 0) loader.busy_s[workers] = cpu_s;
+    if (workers > 0 && cpu_s > 0) loader.cpu_s_by_workers[workers] = cpu_s;
     if (loader.serial_s > 0) return true;
     loader.serial_s = 1 / (round->samples_per_s() / std::max(workers, 1));
     loader.cpu_s = cpu_s;

@@ -63,7 +63,7 @@ struct LoadDemand {
   double variability = 0;  ///< squared coefficient of variation of the time per sample
   /// Rate with another place of preprocessing over the rate with that of all other probes.
   std::map<Preprocess, double> preprocess_factor = {};
-  Measured busy_s = {};  ///< core-seconds of all for one sample, by workers, from 1
+  Measured cpu_s_by_workers = {};  ///< core-seconds of all for one sample, by workers, from 1
 
   double rate(const Config& config) const {
     const double factor =
@@ -73,9 +73,9 @@ struct LoadDemand {
 
   /// Core-seconds to load one sample of a config: what preprocessing takes longer is computing.
   double cpu_seconds(const Config& config) const {
-    const double seconds = config.workers == 0 || busy_s.empty()
+    const double seconds = config.workers == 0 || cpu_s_by_workers.empty()
                                ? cpu_s
-                               : bent([](double) { return 1.0; }, busy_s, config.workers);
+                               : bent([](double) { return 1.0; }, cpu_s_by_workers, config.workers);
     return seconds / factor_of(config.preprocess);
   }
 

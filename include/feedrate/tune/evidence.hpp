@@ -46,12 +46,8 @@ inline Evidence evidence_of(const Outcome& outcome, Surroundings surroundings) {
 ///
 /// The gap is what the coupled rate takes beyond the device's own ceiling. Down to the limit of the
 /// ceilings it is feeding; what lies below every ceiling is coupling.
-struct Account {
+struct Account : PartTimes {
   double coupled_s = 0;
-  double device_s = 0;
-  double loader_s = 0;
-  double copy_s = 0;       ///< 0 where nothing is copied
-  double launch_s = 0;     ///< the host queues the step; 0 where it steps itself
   double cores_s = 0;      ///< what the shared cores allow; 0: no such bound
   double limit_s = 0;      ///< what all ceilings together allow
   double tolerance = 0.1;  ///< share of the coupled time that is too small to be told from noise
@@ -81,13 +77,9 @@ namespace detail {
 
 /// What the ceilings allow together: with workers the lowest holds.
 inline double limit_s(const Account& account, const Config& config) noexcept {
-  const PartTimes parts{.device_s = account.device_s,
-                        .loader_s = account.loader_s,
-                        .copy_s = account.copy_s,
-                        .launch_s = account.launch_s};
-  if (config.workers == 0) return serial_s(parts, config);
+  if (config.workers == 0) return serial_s(account, config);
   return std::max({account.device_s, account.copy_s, account.loader_s, account.cores_s,
-                   account.copy_s > 0 ? caller_s(parts, config) : 0});
+                   account.copy_s > 0 ? caller_s(account, config) : 0});
 }
 
 /// Sum over the groups of the squared distances from their mean, and the degrees of freedom.

@@ -23,6 +23,14 @@ struct Prediction {
   double busy_cores = 0;  ///< that loader and step compute on at that rate
 };
 
+/// Seconds per sample of the parts, each alone.
+struct PartTimes {
+  double device_s = 0;
+  double loader_s = 0;
+  double copy_s = 0;    ///< 0: the step reads batches where they lie
+  double launch_s = 0;  ///< the host queues the step; 0 where it steps itself
+};
+
 namespace detail {
 
 /// Share of the slower rate that is left when two stages of varying speed share a buffer.
@@ -45,14 +53,6 @@ struct Limit {
   void lower(double rate, Bottleneck why) noexcept {
     if (rate < samples_per_s) *this = {rate, why};
   }
-};
-
-/// Seconds per sample of the parts.
-struct PartTimes {
-  double device_s = 0;
-  double loader_s = 0;
-  double copy_s = 0;    ///< 0: the step reads batches where they lie
-  double launch_s = 0;  ///< of the host, to queue the step
 };
 
 inline PartTimes part_times(const Demands& demands, const Config& config, const StepDemand& step) {
@@ -115,7 +115,7 @@ inline Limit overlapped_limit(const PartTimes& parts, const Demands& demands, co
 inline std::optional<Prediction> predict(const Demands& demands, const Config& config) {
   const StepDemand* step = demands.step(config);
   if (!step || !demands.loader) return std::nullopt;
-  const detail::PartTimes parts = detail::part_times(demands, config, *step);
+  const PartTimes parts = detail::part_times(demands, config, *step);
   const detail::Limit limit = config.workers == 0
                                   ? detail::serial_limit(parts, config)
                                   : detail::overlapped_limit(parts, demands, config, *step);
