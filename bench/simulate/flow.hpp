@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <utility>
 #include <vector>
 
@@ -35,6 +34,14 @@ inline double copy_s(const Machine& machine, const Config& config) noexcept {
   return copying.fixed_s + config.batch * machine.loading.slot_bytes / rate;
 }
 
+/// Work of the caller on a batch: the step itself, or launching it, and staging what is pageable.
+inline double host_s(const Machine& machine, const Config& config, Part part) noexcept {
+  if (part == Part::loader) return 0;
+  if (!machine.accelerator) return step_s(machine, config);
+  const bool stages = part == Part::coupled && !config.pinned;
+  return machine.stepping.launch_s + (stages ? copy_s(machine, config) : 0);
+}
+
 /// Simulates coupled, loader or device part of one config, from an empty ring until its rate is
 /// steady, on a device that runs at `device_speed` of its own.
 class FlowSimulation {
@@ -49,7 +56,7 @@ class FlowSimulation {
         crew_(machine, config, plan_),
         device_s_(step_s(machine, config) / device_speed),
         copy_s_(copy_s(machine, config)),
-        host_s_(host_s(machine)) {}
+        host_s_(host_s(machine, config, part) / (machine.accelerator ? 1 : device_speed)) {}
 
   Flow run() {
     crew_.start();
@@ -61,14 +68,6 @@ class FlowSimulation {
 
  private:
   enum class Caller : std::uint8_t { wants_batch, sleeps, fills, steps };
-
-  /// What the caller does with a batch: the step itself, or staging and launching.
-  double host_s(const Machine& machine) const noexcept {
-    if (part_ == Part::loader) return 0;
-    if (!accelerator_) return device_s_;
-    const bool stages = part_ == Part::coupled && !config_.pinned;
-    return machine.stepping.launch_s + (stages ? copy_s_ : 0);
-  }
 
   // The caller: takes a batch or fills it, then steps.
 
@@ -86,7 +85,7 @@ class FlowSimulation {
   }
 
   void fetch() {
-    const Crew::Filling filling = crew_.fill(head_, now_s_);
+    const Crew::Filling filling = crew_.fill(now_s_);
     fill_work_s_ = filling.work_s;
     wait_from_s_ = now_s_;
     is_fetching_ = true;
@@ -134,20 +133,16 @@ class FlowSimulation {
     }
     device_free_s_ = std::max(device_free_s_, arrived_s) + device_s_;
     ends_.push_back(device_free_s_);
-    if (plan_.workers > 0) copies_.push_back(arrived_s);
     double free_s = ends_.size() >= queue_ ? ends_[ends_.size() - queue_] : 0;
     arrivals_.push_back(arrived_s);
-    if (arrivals_.size() > 2) {
-      free_s = std::max(free_s, arrivals_.front());
-      arrivals_.pop_front();
-    }
+    if (arrivals_.size() > 2) free_s = std::max(free_s, arrivals_[arrivals_.size() - 3]);
     if (free_s > now_s_) return sleep_until(free_s);
     start_batch();
   }
 
   // Time.
 
-  Pace current_pace() const noexcept {
+  const Pace& current_pace() const noexcept {
     const bool steps = caller_ == Caller::steps && !accelerator_ && part_ != Part::loader;
     const bool works = caller_ == Caller::steps || caller_ == Caller::fills;
     return paces_.of(crew_.busy(), steps   ? CallerLoad::step
@@ -155,21 +150,26 @@ class FlowSimulation {
                                            : CallerLoad::none);
   }
 
+  /// When the oldest copy on the way ends, and frees its slot.
+  double next_copy_s() const noexcept {
+    return copied_ < arrivals_.size() ? arrivals_[copied_] : infinity;
+  }
+
   double caller_due_s(const Pace& pace) const noexcept {
     if (caller_ == Caller::wants_batch) return infinity;
-    return caller_ == Caller::sleeps ? wake_s_ : now_s_ + left_s_ / pace.caller;
+    return caller_ == Caller::sleeps ? wake_s_ : now_s_ + left_s_ * pace.caller_s;
   }
 
   void step_to_next_event() {
-    const Pace pace = current_pace();
-    const double run_s = crew_.next_run_s(now_s_, pace.worker);
+    const Pace& pace = current_pace();
+    const double run_s = now_s_ + crew_.next_run_work_s() * pace.worker_s;
     const double fetch_s = crew_.next_fetch_s();
-    const double copy_s = copies_.empty() ? infinity : copies_.front();
+    const double copy_s = next_copy_s();
     const double next_s = std::min({run_s, fetch_s, copy_s, caller_due_s(pace)});
     if (!(next_s < infinity)) throw Error(Fault::internal, "The simulated machine stands still.");
     advance(std::max(next_s, now_s_), pace);
     if (next_s == copy_s) {
-      copies_.pop_front();
+      ++copied_;
       crew_.release(now_s_);
     } else if (next_s == run_s) {
       const auto whole = crew_.finish_run(now_s_);
@@ -229,9 +229,9 @@ class FlowSimulation {
   bool is_fetching_ = false;
   double left_s_ = 0, wake_s_ = 0, fill_work_s_ = 0;
   double copy_free_s_ = 0, device_free_s_ = 0;
-  std::deque<double> copies_;    ///< when those on the way end, and free their slots
-  std::deque<double> arrivals_;  ///< of the last two batches
-  std::vector<double> ends_;     ///< of steps
+  std::vector<double> arrivals_;  ///< of batches on the device
+  std::size_t copied_ = 0;        ///< those that have arrived by now
+  std::vector<double> ends_;      ///< of steps
   double wait_from_s_ = 0, waited_s_ = 0, stepped_s_ = 0, cpu_s_ = 0, first_batch_s_ = -1;
 };
 

@@ -20,10 +20,10 @@ enum class CallerLoad : std::uint8_t {
   step,    ///< it steps, with all threads of the step
 };
 
-/// Seconds of work done per second.
+/// Seconds of work done per second, and seconds that a second of work takes.
 struct Pace {
-  double worker = 1;
-  double caller = 1;
+  double worker = 1, caller = 1;
+  double worker_s = 1, caller_s = 1;
   double busy_cores = 0;
 };
 
@@ -47,9 +47,9 @@ class Paces {
     const double crowd = cores_.worker_on_worker * std::max(0, workers - 1) / all +
                          cores_.step_on_worker * others / all;
     const double straggling = others > 1 ? cores_.straggling : 1;
-    return {share / (1 + crowd),
-            std::pow(share, straggling) / (1 + cores_.worker_on_step * workers / all),
-            std::min(threads, all)};
+    const double worker = share / (1 + crowd);
+    const double caller = std::pow(share, straggling) / (1 + cores_.worker_on_step * workers / all);
+    return {worker, caller, 1 / worker, 1 / caller, std::min(threads, all)};
   }
 
   Cores cores_;

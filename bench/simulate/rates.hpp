@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates: the flow of any part of a config, and a rate that the whole can't exceed.
+// Rates: the flow of any part of a config, and bounds that the whole can't exceed.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
 
 #include "flow.hpp"
 
@@ -19,34 +22,69 @@ inline Flow flow_of(const Machine& machine, const Config& config, Part part,
   return flow;
 }
 
-namespace detail {
+/// Rates that no config exceeds when all has become steady. They come from what each part can do
+/// alone and from the work of caller and workers on the cores, and need no simulation.
+class Bounds {
+ public:
+  explicit Bounds(const Machine& machine) : machine_(machine) {}
 
-/// Of step, launches and copies alone, at full speed.
-inline double device_bound(const Machine& machine, const Config& config) {
-  const double step = step_s(machine, config);
-  if (!machine.accelerator) return config.batch / step;
-  const double bytes_s = copy_s(machine, config);
-  const double host_s = machine.stepping.launch_s + (config.pinned ? 0 : bytes_s);
-  return config.batch / std::max({step, host_s, bytes_s});
-}
+  /// samples/s of the coupled pipeline, on a device at full speed.
+  double of(const Config& config) {
+    if (machine_.flat_rate > 0) return machine_.flat_rate;
+    return config.batch / std::max({device_s(config), loader_s(config), cores_s(config)});
+  }
 
-/// Of loading alone: no scatter, no crowd.
-inline double loader_bound(const Machine& machine, const Config& config) {
-  const Loading& loading = machine.loading;
-  const double alone = 1 / (loading.sample_s + loading.latency_s);
-  const double storage =
-      loading.file_bytes > 0 ? loading.storage_bytes_per_s / loading.file_bytes : infinity;
-  if (config.workers == 0) return std::min(alone, storage);
-  const double cores = machine.cores.capacity(machine.cores.logical) / loading.sample_s;
-  return std::min({config.workers * alone, cores, storage});
-}
+ private:
+  /// What the cores do at best for the threads of a config.
+  struct Most {
+    double workers_alone = 0;          ///< work per second of all workers, in cores
+    double workers_beside_caller = 0;  ///< the same while the caller works, too
+    double caller_s = 1;               ///< that a second of the caller's work takes
+  };
 
-}  // namespace detail
+  // Seconds that a batch takes at least.
 
-/// No coupled rate of the config exceeds this, but for what a finite simulation adds.
-inline double bound_of(const Machine& machine, const Config& config) {
-  if (machine.flat_rate > 0) return machine.flat_rate;
-  return std::min(detail::device_bound(machine, config), detail::loader_bound(machine, config));
-}
+  double device_s(const Config& config) const noexcept {
+    return machine_.accelerator ? std::max(step_s(machine_, config), copy_s(machine_, config)) : 0;
+  }
+
+  double loader_s(const Config& config) const noexcept {
+    const Loading& loading = machine_.loading;
+    const double waiting_s = (loading.sample_s + loading.latency_s) / std::max(config.workers, 1);
+    const double storage_s = loading.file_bytes / loading.storage_bytes_per_s;
+    return config.batch * std::max({waiting_s, storage_s, loading.lock_s});
+  }
+
+  /// Of the caller's work, and of what the workers have left to do behind what they did beside it.
+  double cores_s(const Config& config) {
+    const Loading& loading = machine_.loading;
+    const Most& most = most_of(config);
+    const double caller_s = host_s(machine_, config, Part::coupled) * most.caller_s;
+    const double loading_s = config.batch * loading.sample_s;
+    if (config.workers == 0) return caller_s + loading_s + config.batch * loading.latency_s;
+    const double left_s = std::max(0.0, loading_s - caller_s * most.workers_beside_caller);
+    return caller_s + left_s / most.workers_alone;
+  }
+
+  const Most& most_of(const Config& config) {
+    const auto [place, is_new] = most_.try_emplace({config.workers, config.step_threads});
+    Most& most = place->second;
+    if (!is_new) return most;
+    const Paces paces(machine_, config.workers, config.step_threads);
+    const CallerLoad load = machine_.accelerator ? CallerLoad::thread : CallerLoad::step;
+    most.caller_s = paces.of(0, load).caller_s;
+    for (int n = 1; n <= config.workers; ++n) {
+      const auto busy = static_cast<std::size_t>(n);
+      most.workers_alone =
+          std::max(most.workers_alone, n * paces.of(busy, CallerLoad::none).worker);
+      most.workers_beside_caller =
+          std::max(most.workers_beside_caller, n * paces.of(busy, load).worker);
+    }
+    return most;
+  }
+
+  const Machine& machine_;
+  std::map<std::pair<int, int>, Most> most_;  ///< by workers and threads of the step
+};
 
 }  // namespace feedrate::simulate

@@ -146,6 +146,7 @@ inline Json report(const Options& options, const std::vector<std::vector<Record>
                      {"null_machines", options.null_machines},
                      {"knows_memory", options.knows_memory}};
   json["wall_s"] = detail::rounded(wall_s);
+  json["machines_per_minute"] = detail::rounded(60 * options.machines / wall_s);
   json["groups"] = groups_of(ours);
   if (!options.rivals.empty()) json["rivals"] = duels(options, all);
   if (options.rows) {

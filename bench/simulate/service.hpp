@@ -32,6 +32,11 @@ class ServiceTimes {
     return upto(first + count) - upto(first);
   }
 
+  /// The same of samples [0, count).
+  double upto(std::uint64_t count) const noexcept {
+    return static_cast<double>(count / size) * sums_[size] + sums_[count % size];
+  }
+
  private:
   static constexpr std::size_t size = 4096;
 
@@ -47,10 +52,6 @@ class ServiceTimes {
         break;
     }
     return 1;
-  }
-
-  double upto(std::uint64_t count) const noexcept {
-    return static_cast<double>(count / size) * sums_[size] + sums_[count % size];
   }
 
   std::vector<double> sums_;  ///< of the first 0, 1, 2, ... samples

@@ -21,7 +21,7 @@ namespace feedrate::simulate {
 /// True flows, each simulated once.
 class Flows {
  public:
-  explicit Flows(const Machine& machine) : machine_(machine) {}
+  explicit Flows(const Machine& machine) : machine_(machine), bounds_(machine) {}
 
   const Flow& of(const Config& config, Part part, bool throttled) {
     const Key key{config.workers,
@@ -35,14 +35,21 @@ class Flows {
     const auto found = flows_.find(key);
     if (found != flows_.end()) return found->second;
     const double speed = throttled ? machine_.throttle_factor : 1;
-    return flows_.emplace(key, flow_of(machine_, config, part, speed)).first->second;
+    Flow flow = flow_of(machine_, config, part, speed);
+    // A finite simulation can end a little above what is possible for long.
+    if (part == Part::coupled) flow.samples_per_s = std::min(flow.samples_per_s, bound_of(config));
+    return flows_.emplace(key, flow).first->second;
   }
+
+  /// samples/s that the coupled rate does not exceed.
+  double bound_of(const Config& config) { return bounds_.of(config); }
 
   const Machine& machine() const noexcept { return machine_; }
 
  private:
   using Key = std::tuple<int, int, bool, int, int, int, int, bool>;
   const Machine& machine_;
+  Bounds bounds_;
   std::map<Key, Flow> flows_;
 };
 

@@ -46,6 +46,7 @@ inline void print(const Json& report) {
   }
   std::printf("rounds by phase: %s\n",
               report["groups"]["all"]["rounds_by_phase_mean"].dump().c_str());
+  std::printf("%.0f machines per minute\n", report["machines_per_minute"].get<double>());
   if (!report["groups"]["all"]["errors"].empty()) {
     std::printf("errors: %s\n", report["groups"]["all"]["errors"].dump().c_str());
   }
