@@ -2,11 +2,13 @@
 #include "feedrate/load/loader.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "datasets.hpp"
@@ -107,6 +109,22 @@ TEST_CASE("Reconfiguring changes batch and prefetch and starts where it is told"
     Loader fresh(Numbers{97}, options);
     CHECK(drain_epochs(loader, 2) == drain_epochs(fresh, 2));
   }
+}
+
+TEST_CASE("All workers share a small batch", "[loader]") {
+  // Bug: tickets of many small samples, of which most workers get none while data wait. Each
+  // sample waits until as many as there are workers are being loaded at once.
+  std::atomic<int> loading{0}, most{0};
+  const auto wait_for_all = [&](std::size_t) {
+    const int now = ++loading;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) continue;
+    const double begin_s = SteadyClock{}.now_s();
+    while (most < 32 && SteadyClock{}.now_s() < begin_s + 2) std::this_thread::yield();
+    --loading;
+  };
+  Loader loader(Numbers{320, wait_for_all}, {.batch = 32, .workers = 32, .prefetch = 1});
+  for (int b = 0; b < 10; ++b) CHECK(loader.next()->count() == 32);
+  CHECK(most == 32);
 }
 
 TEST_CASE("A reconfiguration that is refused leaves the loader as it was", "[loader]") {

@@ -80,15 +80,22 @@ class Crew {
     return self.index < state.active.load(std::memory_order_seq_cst);
   }
 
-  /// Looks again for a moment, then parks: waking a thread costs more than a small batch.
+  /// Looks again for a moment, then parks: waking a thread costs more than a small batch. Where
+  /// workers outnumber the cores they park at once, since another needs the core.
   static void await_work(CrewState& state, Worker& self) {
     const auto called = [&] { return state.stopping.load(std::memory_order_seq_cst); };
     const auto has_tickets = [&] { return called() || state.engine->has_tickets(); };
     if (!is_active(state, self)) {
       return state.surplus.wait([&] { return called() || is_active(state, self); });
     }
-    if (look_briefly(has_tickets)) return;
+    if (state.active.load(std::memory_order_relaxed) <= cores() && look_briefly(has_tickets))
+      return;
     state.engine->idle().wait([&] { return !is_active(state, self) || has_tickets(); });
+  }
+
+  static int cores() noexcept {
+    static const int count = static_cast<int>(std::thread::hardware_concurrency());
+    return count;
   }
 
   /// Ends every thread that can be ended within the stall time; a stuck one is left behind with

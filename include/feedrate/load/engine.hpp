@@ -133,9 +133,7 @@ class Engine {
     ring_ = std::make_unique<Ring>(layout, slots, memory);
     if (larger.data()) slab_ = std::move(larger);
     order_ = std::make_unique<const Order>(order);
-    plan_.emplace(*order_, options.run_length > 0
-                               ? static_cast<std::size_t>(options.run_length)
-                               : RunPlan::default_length(order.batch(), layout.sample_bytes()));
+    plan_.emplace(*order_, options.run_length, options.workers, layout.sample_bytes());
     options_ = options;
     restart();
   }

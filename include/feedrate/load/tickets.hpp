@@ -54,9 +54,12 @@ struct Run {
 /// How batches are cut into runs; a ticket becomes a run by division alone.
 class RunPlan {
  public:
-  RunPlan(const Order& order, std::size_t run_length)
+  /// Runs of `run_length` samples, or, where it is 0, of as many as suit samples and workers.
+  RunPlan(const Order& order, int run_length, int workers, std::size_t sample_bytes)
       : order_(&order),
-        length_(std::clamp<std::size_t>(run_length, 1, order.batch())),
+        length_(run_length > 0 ? std::min(static_cast<std::size_t>(run_length), order.batch())
+                               : chosen_length(order.batch(), static_cast<std::size_t>(workers),
+                                               sample_bytes)),
         runs_per_batch_((order.batch() + length_ - 1) / length_) {}
 
   std::uint64_t runs_per_batch() const noexcept { return runs_per_batch_; }
@@ -70,14 +73,16 @@ class RunPlan {
             std::min(begin + length_, count)};
   }
 
-  /// Long enough that a ticket is cheap beside its samples (4 KiB of data), short enough that
-  /// eight workers can share a batch.
-  static std::size_t default_length(std::size_t batch, std::size_t sample_bytes) noexcept {
+ private:
+  /// Long enough that a ticket is cheap beside its samples (4 KiB of data), short enough that all
+  /// workers, and eight at least, can share a batch: where samples wait, each is to wait for one.
+  static std::size_t chosen_length(std::size_t batch, std::size_t workers,
+                                   std::size_t sample_bytes) noexcept {
     const std::size_t page = 4096 / std::max<std::size_t>(sample_bytes, 1);
-    return std::clamp<std::size_t>(page, 1, std::max<std::size_t>(batch / 8, 1));
+    const std::size_t share = batch / std::max<std::size_t>(workers, 8);
+    return std::clamp<std::size_t>(page, 1, std::max<std::size_t>(share, 1));
   }
 
- private:
   const Order* order_;
   std::size_t length_;
   std::uint64_t runs_per_batch_;
