@@ -187,18 +187,21 @@ TEST_CASE("Rounds scatter about the truth as they are told to", "[simulation]") 
 }
 
 TEST_CASE("The best that is found by bounds is the best of all", "[simulation]") {
-  // Bug: an optimum that the order of the bounds hides: regret would be measured against too
-  // little.
-  for (const std::uint64_t seed : {1, 2, 3, 358}) {
+  // Bug: an optimum that the bounds hide, or cut: regret would be measured against too little.
+  // Uncapped flows end 2.3 % above their bounds at most.
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const Problem problem = draw_problem(seed, {100, 200});
     Flows flows(problem.machine);
     Truth truth(problem, flows);
-    double best = truth.rate(problem.reference);
+    double capped = truth.rate(problem.reference), uncapped = 0;
     for (const Config& config : configs_of(problem.space)) {
-      best = std::max(best, truth.rate(config));
+      capped = std::max(capped, truth.rate(config));
+      if (!is_feasible(problem.machine, config)) continue;
+      uncapped = std::max(uncapped, coupled(problem.machine, config));
     }
-    CHECK(truth.best(Tier::training).samples_per_s == best);
-    CHECK(truth.best(Tier::safe).samples_per_s <= best);
+    CHECK(truth.best(Tier::training).samples_per_s == capped);
+    CHECK(capped >= uncapped / 1.025);
+    CHECK(truth.best(Tier::safe).samples_per_s <= capped);
   }
 }
 

@@ -11,16 +11,25 @@
 #include <thread>
 #include <vector>
 
+#include "feedrate/core/cgroup.hpp"
 #include "feedrate/core/clock.hpp"
+#include "feedrate/core/limits.hpp"
 #include "feedrate/load/engine.hpp"
 
 namespace feedrate {
+
+/// Cores that this process may use, by affinity and quota; read once.
+inline int usable_cores() {
+  static const int cores = read_cpu_limits("", read_cgroup_limits("").cpus).usable;
+  return cores;
+}
 
 /// What the threads of a crew share; it outlives the crew where a thread is stuck.
 struct CrewState {
   explicit CrewState(std::shared_ptr<Engine> e) : engine(std::move(e)) {}
 
   std::shared_ptr<Engine> engine;
+  const int cores = usable_cores();
   Parking surplus;  ///< workers that are not wanted at present
   std::atomic<int> active{0};
   std::atomic<bool> stopping{false};
@@ -88,14 +97,9 @@ class Crew {
     if (!is_active(state, self)) {
       return state.surplus.wait([&] { return called() || is_active(state, self); });
     }
-    if (state.active.load(std::memory_order_relaxed) <= cores() && look_briefly(has_tickets))
+    if (state.active.load(std::memory_order_relaxed) <= state.cores && look_briefly(has_tickets))
       return;
     state.engine->idle().wait([&] { return !is_active(state, self) || has_tickets(); });
-  }
-
-  static int cores() noexcept {
-    static const int count = static_cast<int>(std::thread::hardware_concurrency());
-    return count;
   }
 
   /// Ends every thread that can be ended within the stall time; a stuck one is left behind with

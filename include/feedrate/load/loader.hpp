@@ -61,7 +61,8 @@ class Loader {
   class Epoch;
   Epoch epoch();
 
-  /// Changes the number of workers at once; never waits.
+  /// Changes the number of workers at once; never waits. Batches are shared out as they were for
+  /// the number of workers at construction or reconfigure().
   void resize(int workers) {
     LoaderOptions options = engine_->options();
     options.workers = workers;

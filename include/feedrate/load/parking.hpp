@@ -90,6 +90,7 @@ class Parking {
   std::atomic<std::uint32_t> wakes_{0};
   std::atomic<std::uint64_t> waiting_{0};
   static_assert(sizeof(wakes_) == 4 && std::atomic<std::uint32_t>::is_always_lock_free);
+  static_assert(sizeof(time_t) == sizeof(long), "SYS_futex takes a timespec of longs");
 };
 
 }  // namespace feedrate
