@@ -171,7 +171,9 @@ def a_child_that_is_killed_between_two_rounds_costs_no_config(tmp):
     wait_for(lambda: len(rounds_of(journal)) >= 2, "a round")
     os.kill(process.pid, signal.SIGSTOP)
     time.sleep(2)  # the round that runs comes to its end
-    os.kill(children_of(process.pid)[0], signal.SIGKILL)
+    child = children_of(process.pid)[0]
+    os.kill(child, signal.SIGKILL)
+    wait_for(lambda: gone(child), "the end of the child")  # else it is asked while it dies
     os.kill(process.pid, signal.SIGCONT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
