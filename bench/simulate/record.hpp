@@ -45,6 +45,8 @@ struct Record {
   std::map<std::string, int> phases;  ///< rounds that ended well, by phase
   Tally verdicts;                     ///< "faster" and "slower" among the pairs
   Tally gains;                        ///< "faster than the reference", said of a recommendation
+  Tally resolved;                     ///< "faster than all other finalists", said of one
+  Tally open_gains;                   ///< bounds of what another finalist may be faster by
   Tally pair_intervals, verified;     ///< 95 % intervals that hold the true ratio
   std::vector<double> model_errors;   ///< log(predicted / true) of measured configs
   double virtual_s = 0;
@@ -72,6 +74,7 @@ class Examiner {
 
   void judge(const Outcome& outcome) {
     for (const TierChoice& choice : outcome.tiers) judge(outcome, choice);
+    if (!outcome.tiers.empty()) judge_sureness(outcome, outcome.choice());
     for (const Pair& pair : outcome.pairs) judge(outcome, pair);
     if (outcome.verified && !throttled_) {
       const auto truth = ratio(outcome.recommended().config, reference(outcome), false);
@@ -121,6 +124,21 @@ class Examiner {
     record_.standing[static_cast<std::size_t>(choice.tier)] = choice.standing;
     if (choice.trial == outcome.reference || !(choice.speedup.low > 1)) return;
     record_.gains.add(is_faster(config, reference(outcome)));
+  }
+
+  /// What is said of the widest tier's choice beside those that the race was not done with.
+  void judge_sureness(const Outcome& outcome, const TierChoice& choice) {
+    if (throttled_ || !std::isfinite(choice.open_gain) || outcome.pairs.empty()) return;
+    double ahead = 0;  // of the best of them
+    for (const Pair& pair : outcome.pairs) {
+      for (const std::size_t trial : {pair.a, pair.b}) {
+        const auto truth =
+            ratio(outcome.trials[trial].config, outcome.trials[choice.trial].config, false);
+        if (truth) ahead = std::max(ahead, *truth - 1);
+      }
+    }
+    record_.open_gains.add(ahead <= choice.open_gain);
+    if (choice.standing == Standing::resolved) record_.resolved.add(ahead <= 0);
   }
 
   void judge(const Outcome& outcome, const Pair& pair) {

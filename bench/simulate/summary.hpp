@@ -180,6 +180,8 @@ inline Json summary_of(const Records& records) {
   json["tiers"] = tiers_of(records);
   json["verdicts"] = tally_of(records, &Record::verdicts);
   json["gains_over_reference"] = tally_of(records, &Record::gains);
+  json["resolved"] = tally_of(records, &Record::resolved);
+  json["open_gains"] = tally_of(records, &Record::open_gains);
   json["pair_intervals"] = tally_of(records, &Record::pair_intervals);
   json["verified_intervals"] = tally_of(records, &Record::verified);
   json["model_error"] = model_errors_of(records);

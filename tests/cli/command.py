@@ -254,6 +254,27 @@ def constraints_leave_out_what_they_forbid_and_say_so(tmp):
 
 
 @test
+def a_space_of_which_nothing_fits_is_one_sentence_with_what_it_needs(tmp):
+    # Bug: a run of a minute that ends without an answer.
+    refused(2, r"No config fits into the memory allowed.* needs .* MiB, more than the 1\.00 KiB",
+            "--workload", "tabular", "--max-memory", "1KiB", "--budget", "2s", "--no-card", cwd=tmp)
+
+
+@test
+def a_space_with_one_config_is_measured_and_kept(tmp):
+    # Bug: one that is raced against itself, or a speed-up over nothing.
+    code, out, err = run("--workload", "tabular", "--workers", "0", "--prefetch", "1", "--batch", "32",
+                         "--precision", "fp32", "--step-threads", "1", "--budget", "2s", "--no-card",
+                         cwd=tmp)
+    assert code == 0, err
+    assert "there was one config to try" in out, out
+    report = json.loads((tmp / "feedrate-tabular.json").read_text())
+    validate(report)
+    assert [trial["status"] for trial in report["trials"]] == ["measured"], report["trials"]
+    assert report["recommendation"]["status"] == "keep_current", report["recommendation"]
+
+
+@test
 def each_search_and_objective_gives_a_valid_report(tmp):
     # Bug: a search or an objective that only its flag knows.
     for arguments in (["--search", "grid"], ["--search", "random"], ["--search", "halving"],

@@ -4,9 +4,12 @@
 usage: standin.py AUTOTUNE_BUILT_AGAINST_THE_STAND_IN SCHEMA
 """
 
+import collections
 import json
+import os
+import subprocess
 
-from tap import main, run, test, validate
+from tap import AUTOTUNE, main, run, test, validate
 
 # cudaError_t
 OUT_OF_MEMORY, ILLEGAL_ADDRESS, LAUNCH_FAILURE = 2, 700, 719
@@ -46,6 +49,25 @@ def the_gpu_is_chosen_by_itself_and_swept_over_its_own_axes(tmp):
     assert steps and all(step["launch_s"] > 0 for step in steps), steps
     ceilings = report["workload"]["gpu_ceilings"]
     assert set(ceilings["product_flops_per_s"]) == {"fp32", "tf32", "fp16", "bf16"}, ceilings
+
+
+@test
+def the_parent_asks_what_is_there_and_its_children_alone_use_the_gpu(tmp):
+    # Bug: a context in the parent, which a lost device takes with it, and memory that it keeps from its children.
+    log = tmp / "calls"
+    process = subprocess.Popen([AUTOTUNE, *TABULAR, "--batch", "16", "--budget", "2s", "--precision", "fp32"],
+                               cwd=tmp, env={**os.environ, "FEEDRATE_STANDIN_LOG": str(log)}, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    calls = collections.defaultdict(set)
+    for line in log.read_text().splitlines():
+        pid, name = line.split()
+        calls[int(pid)].add(name)
+    without_context = {"cudaGetDeviceCount", "cudaGetDeviceProperties", "cudaDeviceGetPCIBusId",
+                       "cudaDriverGetVersion", "cudaRuntimeGetVersion"}
+    assert calls.pop(process.pid, set()) <= without_context, calls
+    assert any("cudaMemcpyAsync" in names for names in calls.values()), calls
 
 
 @test

@@ -158,8 +158,12 @@ TEST_CASE("Words of standing say how far another could be ahead, and only then",
   choice.standing = Standing::unresolved;
   choice.open_gain = std::numeric_limits<double>::infinity();
   CHECK_THAT(describe(choice), ContainsSubstring("not resolved; another could be faster"));
+  choice.standing = Standing::close;
+  choice.open_gain = 0.042;
+  CHECK(describe(choice) ==
+        "no other finalist was shown to be faster; another could be up to 4.2 % faster");
   choice.standing = Standing::resolved;
-  CHECK(describe(choice) == "faster than the other finalists");
+  CHECK(describe(choice) == "shown to be faster than the other finalists");
 }
 
 TEST_CASE("A reference that could not run says why", "[screen]") {

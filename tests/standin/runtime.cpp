@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The stand-in's calls about errors and the device, and the frame of all calls.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include "state.hpp"
 
@@ -65,11 +69,15 @@ bool breaks_captures(State& state) {
   return broke;
 }
 
+void log_call(const std::string& path, const char* name) {
+  std::ofstream(path, std::ios::app) << ::getpid() << ' ' + std::string(name) + '\n';
+}
+
 }  // namespace
 
 cudaError_t enter(State& state, const char* name, Duty duty) {
   ++state.counts.calls;
-  ++state.calls[name];
+  if (++state.calls[name] == 1 && !state.log.empty()) log_call(state.log, name);
   if (state.lost) return state.lost;
   if (const cudaError_t status = planted(state, name)) {
     if (stays(status)) lose(state, status);

@@ -47,6 +47,7 @@ void read_environment(State& state) {
   if (const char* text = std::getenv("FEEDRATE_STANDIN_GUARD")) {
     state.guards = std::string_view(text) == "1";
   }
+  if (const char* text = std::getenv("FEEDRATE_STANDIN_LOG")) state.log = text;
   if (const char* text = std::getenv("FEEDRATE_STANDIN_FAIL")) {
     std::istringstream all(text);
     for (std::string one; std::getline(all, one, ',');) state.failures.push_back(failure_of(one));

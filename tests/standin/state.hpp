@@ -100,6 +100,7 @@ struct State {
   bool guards = false;
   std::vector<Failure> failures;
   std::function<bool(cudaStream_t)> forgets;
+  std::string log;  ///< path, or empty
 
   Counts counts;
   std::map<std::string, std::uint64_t> calls;

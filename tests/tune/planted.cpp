@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "control_group.hpp"
+#include "feedrate/core/limits.hpp"
 #include "feedrate/data/costed.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/pipeline.hpp"
@@ -176,6 +178,20 @@ TEST_CASE("Planted: a decoder that computes", "[planted]") {
   evidence.surroundings.cpus = planted_cpus(16, 2.0);
   evidence.surroundings.load.reset();
   CHECK(first_cause(evidence) == "quota_below_cpus");
+}
+
+TEST_CASE("Planted: a real quota of the control group", "[planted]") {
+  // Bug: a slow decoder blamed where the group takes the cores away for most of the time.
+  const ControlGroup half(0.5);
+  if (!half.holds()) SKIP("no control group can be made here");
+  Surroundings around;
+  around.cpus = read_limits().cpus;
+  CHECK(around.cpus->quota == 0.5);
+  TuneOptions options = sweep_of(two_workers, {1, 2});
+  options.cores = around.cpus->cores();
+  options.budget_s = 4;
+  const auto load = [](std::size_t) { compute_for(1e-3); };
+  CHECK(first_cause(tuned(workload_of(load, 0, 2e-5), options, around)) == "quota_below_cpus");
 }
 
 TEST_CASE("Planted: fewer workers than the cores could run", "[planted]") {

@@ -29,7 +29,7 @@ const Choice choice{{.workers = 4,
                      .precision = Precision::bf16,
                      .batch = 64,
                      .accumulate = 2},
-                    Standing::tied,
+                    Standing::close,
                     2.125};
 
 TEST_CASE("What was kept is found, whole, under its own key alone", "[remember]") {

@@ -44,10 +44,12 @@ inline std::string describe(const TierChoice& choice) {
     case Standing::unresolved:
       return "not resolved" + (open.empty() ? "; another could be faster" : open) +
              ": more --budget or a quieter machine tells";
+    case Standing::close:
+      return "no other finalist was shown to be faster" + open;
     case Standing::resolved:
       break;
   }
-  return "faster than the other finalists";
+  return "shown to be faster than the other finalists";
 }
 
 }  // namespace feedrate

@@ -217,10 +217,11 @@ inline std::optional<Claim> work_above_quota(const Case& of) {
        "Raise the quota, and the workers with it.", of.gain_of(seconds), false}};
 }
 
-/// The quota of the control group: too many workers for it, or too much work.
+/// The quota of the control group: too many workers for it, or too much work, whichever costs more.
 inline std::optional<Claim> quota_below_cpus(const Case& of) {
-  if (auto workers = workers_above_quota(of)) return workers;
-  return work_above_quota(of);
+  auto workers = workers_above_quota(of), work = work_above_quota(of);
+  if (!workers || !work) return workers ? workers : work;
+  return workers->seconds > work->seconds ? workers : work;
 }
 
 }  // namespace feedrate::causes

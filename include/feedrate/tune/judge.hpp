@@ -123,7 +123,7 @@ class Judge {
   std::optional<TierChoice> choose(Tier tier) {
     const Trials trials = in_race(tier);
     if (trials.empty() || race_.passes() < 2) return unraced(tier);
-    TierChoice choice{tier, Standing::resolved, trials.front(), {}, tied(trials), 0, {}};
+    TierChoice choice{tier, Standing::unresolved, trials.front(), {}, tied(trials), 0, {}};
     const double alpha = alpha_beside_best(static_cast<int>(trials.size()));
     for (const std::size_t trial : trials) {
       if (trial != trials.front()) remember(race_.compare(trial, trials.front(), alpha));
@@ -171,7 +171,7 @@ class Judge {
       choice.speedup = {std::exp(log.estimate), std::exp(log.low), std::exp(log.high)};
       remember(race_.compare(trial, reference));
     }
-    choice.standing = standing(choice, trial == reference);
+    choice.standing = standing(choice, trials);
   }
 
   /// The cheapest of a tie set that is faster than the reference, else the best of all that are,
@@ -199,14 +199,20 @@ class Judge {
     choice.trial = choice.tie_set.front();
     choice.open_gain = open_gain(race_, choice.trial, trials);
     choice.speedup = {1, 0, std::numeric_limits<double>::infinity()};
-    choice.standing = standing(choice, false);
+    choice.standing = standing(choice, trials);
   }
 
-  Standing standing(const TierChoice& choice, bool keep) const {
+  Standing standing(const TierChoice& choice, const Trials& trials) const {
+    const std::size_t reference = sweep_.outcome().reference;
+    const bool keep = sweep_.score(reference) && choice.trial == reference;
     if (race_.passes() < looks.front() || choice.open_gain > much) return Standing::unresolved;
     if (keep && !has_measured_others()) return Standing::unresolved;
     if (keep) return Standing::keep_current;
-    return choice.tie_set.size() > 1 ? Standing::tied : Standing::resolved;
+    if (choice.tie_set.size() > 1) return Standing::tied;
+    const bool shown = std::all_of(trials.begin(), trials.end(), [&](std::size_t trial) {
+      return trial == choice.trial || race_.is_shown_faster(choice.trial, trial);
+    });
+    return shown ? Standing::resolved : Standing::close;
   }
 
   /// Whether anything but the reference was measured, where there is anything else.

@@ -29,19 +29,21 @@ enum class Search : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> search_names = {"model", "grid", "random",
                                                                  "halving"};
 
-/// How sure a recommendation is.
+/// How sure a recommendation is. Files keep the numbers: new ones come last.
 enum class Standing : std::uint8_t {
-  resolved,    ///< one config is faster than all others
-  tied,        ///< several are equally fast as far as this machine resolves; the cheapest is named
-  unresolved,  ///< the machine is too noisy, or the budget too short, to tell
+  resolved,       ///< one config is shown to be faster than all other finalists
+  tied,           ///< several are within 1 % of the fastest; the cheapest is named
+  unresolved,     ///< the machine is too noisy, or the budget too short, to tell
   keep_current,   ///< nothing is faster than the reference
   not_confirmed,  ///< the reference stays: fresh processes were no faster with what looked better
+  close,          ///< one config leads, and not all other finalists are shown to be slower
 };
 
+inline constexpr std::array<std::string_view, 6> standing_names = {
+    "resolved", "tied", "unresolved", "keep_current", "not_confirmed", "close"};
+
 constexpr std::string_view name_of(Standing standing) noexcept {
-  constexpr std::array<std::string_view, 5> names = {"resolved", "tied", "unresolved",
-                                                     "keep_current", "not_confirmed"};
-  return names[static_cast<std::size_t>(standing)];
+  return standing_names[static_cast<std::size_t>(standing)];
 }
 
 /// What is recommended when no axis beyond `tier` may change.

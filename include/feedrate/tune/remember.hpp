@@ -44,9 +44,11 @@ constexpr std::uint64_t largest(bool) noexcept {
 constexpr std::uint64_t largest(Precision) noexcept {
   return precision_names.size() - 1;
 }
-
 constexpr std::uint64_t largest(Preprocess) noexcept {
   return preprocess_names.size() - 1;
+}
+constexpr std::uint64_t largest(Standing) noexcept {
+  return standing_names.size() - 1;
 }
 
 /// The whole number behind "name=" among the words of a line; empty where there is none.
@@ -162,7 +164,7 @@ class ChoiceFile {
       using Value = std::remove_reference_t<decltype(value)>;
       value = static_cast<Value>(number(axis.name, detail::largest(value)));
     });
-    choice.standing = static_cast<Standing>(number("standing", 3));
+    choice.standing = static_cast<Standing>(number("standing", detail::largest(choice.standing)));
     choice.speedup = number("speedup_permille", 1'000'000'000) / 1000.0;
     return whole ? std::optional(choice) : std::nullopt;
   }

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples as a reader runs them. Prints TAP.
+
+usage: examples.py FOLDER_OF_EXECUTABLES FIXTURES
+"""
+
+import pathlib
+import subprocess
+import sys
+
+from tap import main, test
+
+FOLDER, FIXTURES = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+
+
+def example(name, *arguments, cwd):
+    """Runs one; what it printed."""
+    done = subprocess.run([FOLDER / f"example_{name}", *arguments], cwd=cwd, capture_output=True,
+                          text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"exit {done.returncode}: {done.stderr}"
+    return done.stdout
+
+
+@test
+def a_program_that_tunes_its_own_step_remembers_the_answer(tmp):
+    # Bug: the example that the documentation names measures at every start, or never gets to train.
+    first = example("tune_own", "choice", cwd=tmp)
+    assert "workers," in first and "remembered" not in first, first
+    second = example("tune_own", "choice", cwd=tmp)
+    assert second.split(" times")[0] == first.split(" times")[0] and "(remembered)" in second, second
+    assert (tmp / "choice").is_file()
+
+
+@test
+def a_dataset_of_ones_own_is_loaded_and_a_step_of_ones_own_is_tuned(tmp):
+    # Bug: an example that compiles, and ends in an exception.
+    assert example("own_dataset", cwd=tmp)
+    assert example("own_step", cwd=tmp)
+
+
+@test
+def pictures_of_a_folder_are_counted(tmp):
+    # Bug: an example that finds nothing in a folder of pictures.
+    (tmp / "pictures/class").mkdir(parents=True)
+    for picture in (FIXTURES / "images").glob("*.jpg"):
+        (tmp / "pictures/class" / picture.name).write_bytes(picture.read_bytes())
+    assert example("iterate", "pictures", cwd=tmp)
+
+
+main()

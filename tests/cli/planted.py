@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real files with a planted fault, tuned by the command as it is: a store that keeps them waiting, and none.
+Prints TAP.
+
+usage: planted.py AUTOTUNE SLOW_STORE FIXTURES SCHEMA
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+from tap import main, run, test, validate
+
+SLOW_STORE = os.path.abspath(sys.argv[2])
+PICTURES = sorted((pathlib.Path(sys.argv[3]).resolve() / "images").glob("*.jpg"))
+
+
+def pictures_in(folder, count=64):
+    """A folder of one class of JPEG files."""
+    (folder / "class").mkdir(parents=True)
+    for i in range(count):
+        shutil.copy(PICTURES[i % len(PICTURES)], folder / "class" / f"{i}.jpg")
+    return folder
+
+
+def tune(tmp, *arguments, **options):
+    """What a run names as causes, the biggest first, and its report."""
+    code, out, err = run("--no-card", "--json", *arguments, cwd=tmp, **options)
+    assert code == 0, f"exit {code}: {err}"
+    report = json.loads(out)
+    validate(report)
+    return report["diagnoses"], report
+
+
+def slow_store(tmp, milliseconds):
+    """A folder of pictures, and the environment in which each of its files waits before it opens."""
+    folder = pictures_in(tmp / "pictures")
+    return folder, {"LD_PRELOAD": SLOW_STORE, "FEEDRATE_SLOW_STORE": str(folder),
+                    "FEEDRATE_SLOW_STORE_MS": str(milliseconds)}
+
+
+def waits_are_found(milliseconds, tmp):
+    """Asserts that a store of this latency is told from slow decoding, and remedied by files in flight."""
+    folder, environment = slow_store(tmp, milliseconds)
+    diagnoses, report = tune(tmp, "--data", str(folder), "--device", "emulated:1ms@2", "--workers",
+                             "2,8,16", "--prefetch", "16", "--budget", "10s", env=environment)
+    assert diagnoses and diagnoses[0]["cause"] == "no_overlap", diagnoses
+    taken, unit, computing = re.search(r"takes ([\d.]+) ms to load, ([\d.]+) (us|ms) of it computing",
+                                       diagnoses[0]["evidence"]).group(1, 3, 2)
+    assert milliseconds <= float(taken) < 2 * milliseconds, diagnoses
+    assert float(computing) * {"us": 1e-3, "ms": 1}[unit] < float(taken) / 2, diagnoses
+    assert report["recommendation"]["config"]["workers"] >= 8, report["recommendation"]
+    assert report["recommendation"]["tiers"]["safe"]["speedup"]["low"] > 4, report["recommendation"]
+
+
+@test
+def files_that_wait_for_50_ms_take_more_workers_than_cores(tmp):
+    # Bug: cores asked for where only more files in flight help.
+    waits_are_found(50, tmp)
+
+
+@test
+def files_that_wait_for_5_ms_do_so_too(tmp):
+    # Bug: a wait that is lost beside the decoding.
+    waits_are_found(5, tmp)
+
+
+@test
+def a_device_that_is_well_fed_gets_no_cause(tmp):
+    # Bug: a remedy for what is not ill.
+    folder = pictures_in(tmp / "pictures")
+    diagnoses, report = tune(tmp, "--data", str(folder), "--device", "emulated:400ms@8", "--workers",
+                          "1,2", "--prefetch", "4", "--budget", "12s")
+    assert diagnoses == [], diagnoses
+    assert report["recommendation"]["tiers"]["safe"]["speedup"]["estimate"] < 1.05, report
+
+
+main()

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// A store that takes its time, before real files: preloaded into a process, it keeps each file
+// below the folder FEEDRATE_SLOW_STORE waiting for FEEDRATE_SLOW_STORE_MS before it is open.
+#undef _FILE_OFFSET_BITS  // with it `open` is another name of `open64`
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdlib>
+#include <ctime>
+#include <string_view>
+
+namespace {
+
+bool is_in_store(std::string_view path) {
+  const char* const folder = std::getenv("FEEDRATE_SLOW_STORE");
+  return folder && path.starts_with(folder);
+}
+
+void wait_for_store() {
+  const char* const text = std::getenv("FEEDRATE_SLOW_STORE_MS");
+  const long ms = text ? std::atol(text) : 0;
+  timespec left{ms / 1000, ms % 1000 * 1'000'000};
+  while (::nanosleep(&left, &left) != 0) {
+  }
+}
+
+int open_slowly(const char* path, int flags, mode_t mode) {
+  if (is_in_store(path)) wait_for_store();
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
+
+}  // namespace
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_slowly(path, flags, mode);
+}
+
+int open64(const char* path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open_slowly(path, flags, mode);
+}
+
+}  // extern "C"
