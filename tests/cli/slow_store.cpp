@@ -27,29 +27,22 @@ void wait_for_store() {
   }
 }
 
-int open_slowly(const char* path, int flags, mode_t mode) {
-  if (is_in_store(path)) wait_for_store();
-  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
-}
-
 }  // namespace
 
 extern "C" {
 
 int open(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  return open_slowly(path, flags, mode);
+  mode_t mode = 0;
+  if (flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE) {
+    va_list more;
+    va_start(more, flags);
+    mode = va_arg(more, mode_t);
+    va_end(more);
+  }
+  if (is_in_store(path)) wait_for_store();
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
-int open64(const char* path, int flags, ...) {
-  va_list more;
-  va_start(more, flags);
-  const mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
-  va_end(more);
-  return open_slowly(path, flags, mode);
-}
+int open64(const char* path, int flags, ...) __attribute__((alias("open")));
 
 }  // extern "C"
