@@ -172,6 +172,17 @@ TEST_CASE("A batch beyond the knee is too large", "[diagnose]") {
   CHECK(*first_of(large).gain == Approx(1.5).epsilon(0.05));
 }
 
+TEST_CASE("A machine that became slower has no batch that is too large", "[diagnose]") {
+  // Bug: a ceiling of the end beside a smaller batch's probe of the beginning: a fifth of drift
+  // was called a knee, and a smaller batch the remedy beside a recommendation of a larger one.
+  Evidence drifted = fed(1e-5, 1e-3);
+  drifted.trials[0].config.batch = 512;
+  drifted.demands.steps[0].seconds[512] = 512 * 1e-3;
+  drifted.trials[0].ceilings = {.loader = 30'000, .device = 1 / 1.25e-3};
+  for (Round& round : drifted.trials[0].rounds) round = planted_round(780, 800);
+  CHECK_THAT(causes_in(drifted), !ContainsSubstring("batch_too_large"));
+}
+
 TEST_CASE("A batch that fills the memory for nothing is too large", "[diagnose]") {
   // Bug: the next allocation fails, and nobody was told that a smaller batch is as fast.
   Evidence large = fed(1e-5, 1e-3);

@@ -136,17 +136,17 @@ inline std::optional<Claim> batch_too_large(const Case& of) {
   const int batch = of.config().batch;
   const auto smaller = step ? best_smaller_batch(*step, batch) : std::nullopt;
   if (!smaller) return std::nullopt;
-  const double ratio = of.account.device_s / smaller->second;
+  const double own_s = 1 / step->rate(batch);  // measured when the smaller one was
+  const double ratio = own_s / smaller->second;
   const auto memory = memory_of(of);
   const bool fills = memory && memory->is_full();
-  auto claim = faster_step(of, {}, of.account.device_s - smaller->second);
+  auto claim = faster_step(of, {}, of.account.device_s * (1 - 1 / ratio));
   if (!claim && fills && ratio > 0.98) claim = Claim{Pot::device};
   if (!claim) return claim;
   claim->diagnosis.cause = "batch_too_large";
-  claim->diagnosis.evidence = "A sample takes " + duration(of.account.device_s) +
-                              " in a batch of " + std::to_string(batch) + ", and " +
-                              duration(smaller->second) + " in one of " +
-                              std::to_string(smaller->first) + ".";
+  claim->diagnosis.evidence = "A sample takes " + duration(own_s) + " in a batch of " +
+                              std::to_string(batch) + ", and " + duration(smaller->second) +
+                              " in one of " + std::to_string(smaller->first) + ".";
   if (fills) {
     claim->diagnosis.evidence += " The memory is all but full: " + memory->text() + ".";
   }
