@@ -2,9 +2,8 @@
 // The tuner against the exhaustive grid on this machine: every config of a space in interleaved
 // rounds, then the grid's best and the tuner's answers once more, in turn.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/trial_json.hpp"
 #include "feedrate/tune/tuner.hpp"
+#include "interleaved.hpp"
 #include "origin.hpp"
 #include "workloads.hpp"
 
@@ -69,27 +69,8 @@ Workload prepared(const Options& options) {
   return workload;
 }
 
-/// Log-rates by config and pass: in each pass every config runs once, in random order.
-std::vector<std::vector<double>> interleaved(Pipeline& pipeline, const std::vector<Config>& configs,
-                                             int passes, double round_s) {
-  std::vector<std::vector<double>> rates(configs.size());
-  std::vector<std::size_t> order(configs.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  Random random(1, 2, 3);
-  const RoundOptions options{.seconds = round_s, .max_seconds = 4 * round_s, .min_batches = 2};
-  for (int pass = 0; pass < passes; ++pass) {
-    shuffle(order, random);
-    for (const std::size_t i : order) {
-      const Round round = pipeline.run({Part::coupled, configs[i], options});
-      rates[i].push_back(std::log(round.samples_per_s()));
-    }
-    std::fprintf(stderr, "pass %d of %d\n", pass + 1, passes);
-  }
-  return rates;
-}
-
 /// The indices of the `count` largest means.
-std::vector<std::size_t> best_of(const std::vector<std::vector<double>>& rates, std::size_t count) {
+std::vector<std::size_t> best_of(const std::vector<bench::LogRates>& rates, std::size_t count) {
   std::vector<std::size_t> order(rates.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),
@@ -129,23 +110,16 @@ std::vector<Config> finalists(const std::vector<Config>& configs,
                               const std::vector<Answer>& answers) {
   std::vector<Config> list;
   for (const std::size_t i : best) list.push_back(configs[i]);
-  for (const Answer& answer : answers) {
-    if (std::find(list.begin(), list.end(), answer.config) == list.end())
-      list.push_back(answer.config);
-  }
+  for (const Answer& answer : answers) bench::add_config(list, answer.config);
   return list;
 }
 
 /// The grid's best over the answer, less one, from the second half of the rounds in turn: the first
 /// half chose the best, and is its luck.
 Json judged(const Answer& answer, const std::vector<Config>& list,
-            const std::vector<std::vector<double>>& rates, std::size_t best) {
-  const auto ours =
-      static_cast<std::size_t>(std::find(list.begin(), list.end(), answer.config) - list.begin());
-  std::vector<double> ratios;
-  for (std::size_t pass = rates[best].size() / 2; pass < rates[best].size(); ++pass)
-    ratios.push_back(rates[best][pass] - rates[ours][pass]);
-  const Interval log = mean_interval(ratios, 0.05);
+            const std::vector<bench::LogRates>& rates, std::size_t best) {
+  const bench::LogRates& ours = rates[bench::index_of(list, answer.config)];
+  const Interval log = bench::log_ratio(rates[best], ours, ours.size() / 2);
   return {{"config", to_json(answer.config)},
           {"standing", name_of(answer.standing)},
           {"seconds", answer.seconds},
@@ -161,15 +135,15 @@ Json compare(const Options& options) {
   const int largest = *std::max_element(options.batches.begin(), options.batches.end());
   Pipeline pipeline(prepared(options), largest, CacheMode::warm);
   const double begin_s = SteadyClock{}.now_s();
-  const auto grid = interleaved(pipeline, configs, options.passes, options.round_s);
+  const auto grid = bench::interleaved(pipeline, configs, options.passes, options.round_s);
   const double grid_s = SteadyClock{}.now_s() - begin_s;
   const std::vector<std::size_t> kept = best_of(grid, options.kept);
   std::vector<Answer> answers;
   for (int r = 0; r < options.repeats; ++r) answers.push_back(ask(pipeline, options, r));
   const std::vector<Config> list = finalists(configs, kept, answers);
-  const auto rates = interleaved(pipeline, list, options.finals, 4 * options.round_s);
-  std::vector<std::vector<double>> first_half(
-      rates.begin(), rates.begin() + static_cast<std::ptrdiff_t>(kept.size()));
+  const auto rates = bench::interleaved(pipeline, list, options.finals, 4 * options.round_s);
+  std::vector<bench::LogRates> first_half(rates.begin(),
+                                          rates.begin() + static_cast<std::ptrdiff_t>(kept.size()));
   for (auto& of_one : first_half) of_one.resize(of_one.size() / 2);
   const std::size_t best = best_of(first_half, 1).front();
   Json json{{"workload", options.workload},
@@ -185,15 +159,6 @@ Json compare(const Options& options) {
   return json;
 }
 
-void run(const Options& options) {
-  const Json json = compare(options);
-  std::printf("%s\n", json.dump(1).c_str());
-  if (options.output.empty()) return;
-  std::ofstream file(options.output);
-  file << json.dump(1) << '\n';
-  if (!file) throw Error(Fault::usage, "Can't write " + options.output + ": choose another file.");
-}
-
 }  // namespace
 }  // namespace feedrate
 
@@ -203,7 +168,7 @@ int main(int argc, char** argv) {
   feedrate::add_flags(app, options);
   CLI11_PARSE(app, argc, argv);
   try {
-    feedrate::run(options);
+    feedrate::bench::publish(feedrate::compare(options), options.output);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
@@ -12,7 +13,27 @@
 
 namespace feedrate {
 
-/// Takes out the values that `fits` refuses and says so; at least one must be left.
+/// No value of an axis can be tried: the last one, and why.
+class NoneApplicable : public Error {
+ public:
+  explicit NoneApplicable(NotApplicable last)
+      : Error(Fault::usage,
+              "No value of " + flag_of(last.axis) + " can be used: " + last.why + "."),
+        last_(std::move(last)) {}
+
+  const NotApplicable& last() const noexcept { return last_; }
+
+ private:
+  static std::string flag_of(const std::string& axis) {
+    std::string flag = "--" + axis;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    return flag;
+  }
+
+  NotApplicable last_;
+};
+
+/// Takes out the values that `fits` refuses and says so. Throws NoneApplicable where none is left.
 template <class T, class Fits>
 void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>& values,
                      const std::string& why, Fits&& fits) {
@@ -25,10 +46,7 @@ void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>&
     }
   }
   values = kept;
-  if (!values.empty()) return;
-  std::string flag = "--" + axis;
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  throw Error(Fault::usage, "No value of " + flag + " can be used: " + why + ".");
+  if (values.empty()) throw NoneApplicable(plan.not_applicable.back());
 }
 
 }  // namespace feedrate

@@ -184,4 +184,10 @@ double parse_seconds(std::string_view flag, std::string_view text) {
   refuse(flag, text, "write a time such as 60s, 100us or 2min");
 }
 
+double parse_percent(std::string_view flag, std::string_view text) {
+  const auto read = quantity(text);
+  if (read && read->second == "%" && read->first <= 1000) return read->first / 100;
+  refuse(flag, text, "write a share such as 5%");
+}
+
 }  // namespace feedrate

@@ -33,6 +33,9 @@ std::vector<Preprocess> parse_preprocess(std::string_view flag, std::string_view
 /// A time in seconds: "60s", "100us", "2min"; a plain number is seconds. Not negative.
 double parse_seconds(std::string_view flag, std::string_view text);
 
+/// "5%" as 0.05.
+double parse_percent(std::string_view flag, std::string_view text);
+
 /// A size in bytes: "1GiB", "500MB", "1.5 TB"; a plain number is bytes. At least one byte.
 std::uint64_t parse_bytes(std::string_view flag, std::string_view text);
 

@@ -9,6 +9,7 @@
 
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/report/format.hpp"
+#include "others_meter.hpp"
 #include "pulse.hpp"
 #include "rate_ways.hpp"
 
@@ -95,11 +96,13 @@ void CommandLaunch::wait_for_better() {
 /// but words that never make a round shall not take forever.
 Round CommandLaunch::measure() {
   if (sampler_) sampler_->mark();
+  const OthersMeter others;
   bound_s_ = first_word_s_ - launched_s_ + options_.seconds + words_to_wait_for * bounds_.timeout_s;
   listen_until([&] { return source_.has_enough(); });
   auto round = source_.round();
   if (!round) throw_short();
   round->first_batch_s = start_up_s();
+  round->others_share = others.share();
   return *round;
 }
 

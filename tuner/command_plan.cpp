@@ -46,6 +46,9 @@ void refuse_built_in_options(const SweepOptions& options) {
   refuse_together(!options.max_device_memory.empty(), "--max-device-memory", why);
   refuse_together(options.in_process, "--in-process", why);
   refuse_together(!options.effective_batch.empty(), "--effective-batch", why);
+  refuse_together(!options.against.empty(), "--against",
+                  "goes with the built-in workloads and --data: the reference of a script is the "
+                  "script as it is, and of another command the first value of each axis");
 }
 
 /// What a script is asked that only the hook in it can do, or only a launch of its own.
@@ -94,6 +97,7 @@ double budget_of(const SweepOptions& options, double otherwise, double shortest_
 TuneOptions common_plan(const SweepOptions& options, const Limits& limits) {
   TuneOptions plan;
   plan.objective = objective_of(options);
+  plan.wider_gain = parse_wider_gain(options.wider_gain, plan.wider_gain);
   plan.seed = options.seed;
   plan.cores = limits.cpus.cores();
   return plan;

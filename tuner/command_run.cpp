@@ -8,9 +8,11 @@
 
 #include "command_plan.hpp"
 #include "confirm.hpp"
+#include "feedrate/report/format.hpp"
 #include "feedrate/report/script_text.hpp"
 #include "feedrate/tune/caveats.hpp"
-#include "feedrate/tune/take_back.hpp"
+#include "feedrate/tune/reject_recommendation.hpp"
+#include "fresh_launches.hpp"
 #include "touched_files.hpp"
 
 namespace feedrate {
@@ -67,31 +69,49 @@ void add_updates(const Trials& trials, Report& report) {
   fill_caveats(report.outcome, script->batches_per_update);
 }
 
-/// Confirms what is recommended; whether fresh processes deny it. Two pairs of launches, where the
-/// script starts quickly; one launch alone, where it stays as it is.
-bool is_denied(const CommandRun& run, Report& report) try {
-  constexpr double quick_s = 2;
+/// "4 pairs of launches", and why there are fewer.
+void note_launches(const CommandRun& run, const ConfirmPlan& plan, bool stays) {
+  if (stays) return run.note("Confirming: the script as it is, in a fresh process.");
+  const std::string all = std::to_string(confirmation_pairs) + " pairs";
+  run.note("Confirming: " + std::to_string(plan.pairs) +
+           " pairs of fresh processes, as it is and as recommended." +
+           (plan.pairs < confirmation_pairs
+                ? " " + all + " do not fit into " + format_duration(plan.limit_s) + "."
+                : ""));
+}
+
+/// Launches the recommended config and the script as it is in fresh processes.
+Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   const Script& script = *report.workload.script;
-  const bool stays = report.outcome.choice().trial == report.outcome.reference;
-  run.note(stays ? "Confirming: the script as it is, in a fresh process."
-                 : "Confirming: the script as it is and as recommended, in fresh processes.");
-  const ConfirmOptions wanted{
-      .pairs = script.start_s < quick_s ? 2 : 1, .timeout_s = run.timeout_s, .abort = run.stop};
-  const bool persistent = script.persistent || asks_for_staying(report.settings);
-  report.confirmation = confirm(launch_of(run.options), script, report.outcome.recommended().config,
-                                persistent, wanted);
-  return report.confirmation->denies();
+  const Config& recommended = report.outcome.recommended().config;
+  const ConfirmPlan plan = plan_confirmation(script.start_s, report.budget_s, report.tool.seed);
+  note_launches(run, plan, recommended == script.config);
+  FreshLaunches launches(launch_of(run.options), script,
+                         {.seconds = plan.seconds,
+                          .timeout_s = run.timeout_s,
+                          .persistent = script.persistent || asks_for_staying(report.settings),
+                          .abort = run.stop});
+  return confirm([&](const Config& config) { return launches.run(config); }, script.config,
+                 recommended, plan);
+}
+
+/// Whether the recommendation stands: fresh processes confirm it, or it changes nothing, or the run
+/// was interrupted.
+bool stands(const CommandRun& run, Report& report) try {
+  report.confirmation = launch_confirmation(run, report);
+  return report.outcome.choice().trial == report.outcome.reference ||
+         report.confirmation->verdict() == ConfirmationVerdict::confirmed;
 } catch (const Error& error) {
   if (error.fault() != Fault::interrupted) throw;
   report.outcome.interrupted = true;
-  return false;
+  return true;
 }
 
-/// Confirms what is recommended; where that is denied, what then is.
+/// Withdraws what fresh processes do not confirm, until a narrower tier's choice is confirmed.
 void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf settings) {
   Outcome& outcome = report.outcome;
-  while (can_confirm(run, report) && is_denied(run, report)) {
-    take_back_choice(outcome);
+  while (can_confirm(run, report) && !stands(run, report)) {
+    reject_recommendation(outcome);
     report.settings = settings[outcome.choice().trial];
     if (outcome.choice().trial == outcome.reference) return;
     report.notes.push_back(detail::confirmation_text(outcome, *report.confirmation));

@@ -2,150 +2,128 @@
 #include "confirm.hpp"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
-#include <vector>
+#include <cstddef>
 
-#include "command_trials.hpp"
-#include "feedrate/report/trial_json.hpp"
-#include "script_trials.hpp"
+#include "feedrate/core/random.hpp"
+#include "feedrate/measure/trial_error.hpp"
 
 namespace feedrate {
 namespace {
 
-/// What the hook is told: the loader, and the settings where they are not the script's own.
-LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& config,
-                         bool persistent) {
-  spec.environment.emplace_back("FEEDRATE_LOADER", std::to_string(script.loader.index));
-  spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
-  if (config != script.config) {
-    Json settings = to_json(config);
-    settings["persistent"] = persistent;
-    settings["device"] = script.device;
-    settings["own_precision"] = name_of(script.config.precision);
-    spec.environment.emplace_back("FEEDRATE_CONFIG", settings.dump());
+constexpr int least_pairs = 3;
+constexpr double alpha = 0.05;
+
+/// Of those launches whose GPU was seen, and the most memory.
+LaunchedGpu mean_gpu(const std::vector<FreshRound>& launches) {
+  LaunchedGpu gpu;
+  double busy = 0;
+  int seen = 0;
+  for (const FreshRound& launch : launches) {
+    if (launch.gpu.nvml_busy >= 0) {
+      busy += launch.gpu.nvml_busy;
+      ++seen;
+    }
+    gpu.memory_bytes = std::max(gpu.memory_bytes, launch.gpu.memory_bytes);
   }
-  return spec;
+  if (seen > 0) gpu.nvml_busy = busy / seen;
+  return gpu;
 }
 
-/// Launches are all that it takes: what there is to know of the script is known.
-Prepared known_script() {
-  Prepared known;
-  known.info.rate_source = "hook";
-  return known;
+double mean_rate(const std::vector<FreshRound>& launches) {
+  std::vector<double> rates;
+  for (const FreshRound& launch : launches) rates.push_back(launch.round.samples_per_s());
+  return geometric_interval(rates, alpha).estimate;
 }
 
-class Confirming {
- public:
-  Confirming(const LaunchSpec& spec, const Script& script, const Config& recommended,
-             bool persistent, const ConfirmOptions& options)
-      : script_(script), recommended_(recommended), options_(options) {
-    auto rendezvous = std::make_unique<Rendezvous>();
-    CommandPlan plan;
-    plan.spec = spec;
-    add_hook(plan.spec, *rendezvous);
-    plan.timeout_s = options.timeout_s;
-    plan.with_config = [&script, persistent](const LaunchSpec& bare, const Config& config) {
-      return with_settings(bare, script, config, persistent);
-    };
-    trials_ =
-        std::make_unique<CommandTrials>(std::move(plan), std::move(rendezvous), known_script());
-  }
+double mean_first_batch_s(const std::vector<FreshRound>& launches) {
+  double sum = 0;
+  for (const FreshRound& launch : launches) sum += launch.round.first_batch_s;
+  return sum / static_cast<double>(launches.size());
+}
 
-  Confirmation operator()() {
-    Confirmation confirmation;
-    confirmation.config = recommended_;
-    if (recommended_ == script_.config) {
-      add(script_.config);
-    } else {
-      compare(confirmation);
-    }
-    fill(confirmation.as_is_samples_per_s, confirmation.as_is_first_batch_s, as_is_);
-    confirmation.as_is_gpu = mean(as_is_gpus_);
-    confirmation.outside_share = outside_share();
-    return confirmation;
+/// Of launches in which an epoch ended.
+double outside_share(const std::vector<FreshRound>& launches) {
+  double outside_s = 0, inside_s = 0;
+  for (const FreshRound& launch : launches) {
+    outside_s += launch.round.outside_s;
+    inside_s += launch.round.duration_s;
   }
+  return outside_s > 0 ? outside_s / (outside_s + inside_s) : -1;
+}
 
- private:
-  void compare(Confirmation& confirmation) {
-    std::vector<double> ratios;
-    int wanted = options_.pairs;
-    for (int pair = 0; pair < wanted; ++pair) {
-      const bool forth = pair % 2 == 0;
-      add(forth ? script_.config : recommended_);
-      add(forth ? recommended_ : script_.config);
-      ratios.push_back(changed_.back().samples_per_s() / as_is_.back().samples_per_s());
-      if (pair + 1 == wanted) wanted += needs_another(ratios);
-    }
-    confirmation.speedup = geometric_interval(ratios, 0.05);
-    confirmation.pairs = wanted;
-    fill(confirmation.recommended_samples_per_s, confirmation.recommended_first_batch_s, changed_);
-    confirmation.recommended_gpu = mean(changed_gpus_);
+/// Student's t on the log ratios of the pairs, with one degree of freedom less than pairs. A drift
+/// makes the ratios scatter, and so the interval wider.
+Interval speedup_of(const std::vector<FreshRound>& as_is, const std::vector<FreshRound>& changed) {
+  std::vector<double> ratios;
+  for (std::size_t pair = 0; pair < as_is.size(); ++pair) {
+    ratios.push_back(changed[pair].round.samples_per_s() / as_is[pair].round.samples_per_s());
   }
+  return geometric_interval(ratios, alpha);
+}
 
-  /// Of the script as it is, where one of its epochs has ended.
-  double outside_share() const {
-    double outside_s = 0, inside_s = 0;
-    for (const Round& round : as_is_) {
-      outside_s += round.outside_s;
-      inside_s += round.duration_s;
-    }
-    return outside_s > 0 ? outside_s / (outside_s + inside_s) : -1;
+void fill_as_is(Confirmation& confirmation, const std::vector<FreshRound>& launches) {
+  confirmation.as_is_samples_per_s = mean_rate(launches);
+  confirmation.as_is_first_batch_s = mean_first_batch_s(launches);
+  confirmation.as_is_gpu = mean_gpu(launches);
+  confirmation.outside_share = outside_share(launches);
+}
+
+void fill_recommended(Confirmation& confirmation, const std::vector<FreshRound>& launches) {
+  confirmation.recommended_samples_per_s = mean_rate(launches);
+  confirmation.recommended_first_batch_s = mean_first_batch_s(launches);
+  confirmation.recommended_gpu = mean_gpu(launches);
+}
+
+Confirmation compare(const FreshLaunch& launch, const Config& as_is, const Config& recommended,
+                     const ConfirmPlan& plan) {
+  std::vector<FreshRound> unchanged, changed;
+  for (const bool changed_first : launch_order(plan.pairs, plan.seed)) {
+    if (changed_first) changed.push_back(launch(recommended));
+    unchanged.push_back(launch(as_is));
+    if (!changed_first) changed.push_back(launch(recommended));
   }
+  Confirmation confirmation{
+      .config = recommended, .speedup = speedup_of(unchanged, changed), .pairs = plan.pairs};
+  fill_as_is(confirmation, unchanged);
+  fill_recommended(confirmation, changed);
+  return confirmation;
+}
 
-  void add(const Config& config) {
-    Request request;
-    request.config = config;
-    request.options.seconds = options_.seconds;
-    request.options.abort = options_.abort;
-    const bool as_is = config == script_.config;
-    (as_is ? as_is_ : changed_).push_back(trials_->run(request));
-    (as_is ? as_is_gpus_ : changed_gpus_).push_back(trials_->gpu());
-  }
-
-  /// Of those launches whose GPU was seen, and the most memory.
-  static LaunchedGpu mean(const std::vector<LaunchedGpu>& launches) {
-    LaunchedGpu gpu;
-    double busy = 0;
-    int seen = 0;
-    for (const LaunchedGpu& launch : launches) {
-      if (launch.nvml_busy >= 0) {
-        busy += launch.nvml_busy;
-        ++seen;
-      }
-      gpu.memory_bytes = std::max(gpu.memory_bytes, launch.memory_bytes);
-    }
-    if (seen > 0) gpu.nvml_busy = busy / seen;
-    return gpu;
-  }
-
-  static void fill(double& samples_per_s, double& first_batch_s, const std::vector<Round>& rounds) {
-    std::vector<double> rates;
-    for (const Round& round : rounds) {
-      rates.push_back(round.samples_per_s());
-      first_batch_s += round.first_batch_s / static_cast<double>(rounds.size());
-    }
-    samples_per_s = geometric_interval(rates, 0.05).estimate;
-  }
-
-  const Script& script_;
-  const Config& recommended_;
-  const ConfirmOptions& options_;
-  std::unique_ptr<CommandTrials> trials_;
-  std::vector<Round> as_is_, changed_;
-  std::vector<LaunchedGpu> as_is_gpus_, changed_gpus_;
-};
+Confirmation launch_once(const FreshLaunch& launch, const Config& as_is) {
+  Confirmation confirmation{.config = as_is};
+  fill_as_is(confirmation, {launch(as_is)});
+  return confirmation;
+}
 
 }  // namespace
 
-Confirmation confirm(const LaunchSpec& spec, const Script& script, const Config& recommended,
-                     bool persistent, const ConfirmOptions& options) try {
-  return Confirming(spec, script, recommended, persistent, options)();
+ConfirmPlan plan_confirmation(double start_s, double budget_s, std::uint64_t seed) {
+  ConfirmPlan plan;
+  plan.seconds = std::clamp(budget_s / 10, 1.0, plan.seconds);
+  plan.limit_s = std::max(budget_s, plan.limit_s);
+  plan.seed = seed;
+  while (plan.pairs > least_pairs && plan.pairs * 2 * (start_s + plan.seconds) > plan.limit_s) {
+    --plan.pairs;
+  }
+  return plan;
+}
+
+std::vector<bool> launch_order(int pairs, std::uint64_t seed) {
+  const bool first = Random(seed, 0, 0).below(2) == 1;
+  std::vector<bool> order;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const bool second_of_block = pair % 2 == 1, mirrored = pair / 2 % 2 == 1;
+    order.push_back(first ^ second_of_block ^ mirrored);
+  }
+  return order;
+}
+
+Confirmation confirm(const FreshLaunch& launch, const Config& as_is, const Config& recommended,
+                     const ConfirmPlan& plan) try {
+  return recommended == as_is ? launch_once(launch, as_is)
+                              : compare(launch, as_is, recommended, plan);
 } catch (const TrialError& error) {
-  Confirmation none;
-  none.config = recommended;
-  none.failure = error.what();
-  return none;
+  return {.config = recommended, .failure = error.what()};
 }
 
 }  // namespace feedrate

@@ -1,38 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confirming: the script as it is against the recommended settings, each in fresh processes.
+// Confirms a recommendation: fresh launches of the script as it is and as recommended, in pairs.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
+#include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "feedrate/measure/statistics.hpp"
-#include "feedrate/report/report.hpp"
-#include "launch.hpp"
+#include "feedrate/measure/round.hpp"
+#include "feedrate/report/script.hpp"
 
 namespace feedrate {
 
-/// How a recommendation is confirmed.
-struct ConfirmOptions {
-  double seconds = 3;     ///< of each launch, behind its start
-  int pairs = 2;          ///< of launches, in turn; at least, see `needs_another`
-  double timeout_s = 60;  ///< a launch that is still for so long has failed
-  const std::atomic<bool>* abort = nullptr;  ///< ends it at once
+/// The launches of a confirmation. They are fixed before the first launch, so that no result
+/// decides how many follow: more launches only after a bad pair confirmed a gain of nothing in 6 of
+/// 10 runs.
+struct ConfirmPlan {
+  double seconds = 3;  ///< of measuring in each launch, after its start
+  int pairs = confirmation_pairs;
+  double limit_s = 60;     ///< for all launches; below it all pairs are run
+  std::uint64_t seed = 0;  ///< draws which config the first pair launches first
 };
 
-/// Whether one more pair of launches is to be made: one alone denies no gain, and of two that
-/// disagree, and show no gain together, a third decides. `ratios` are the gains so far, at least
-/// one.
-inline bool needs_another(const std::vector<double>& ratios) {
-  if (ratios.size() > 2 || geometric_interval(ratios, 0.05).estimate > 1) return false;
-  const bool one_gains = std::any_of(ratios.begin(), ratios.end(), [](double r) { return r > 1; });
-  return ratios.size() == 1 || one_gains;
-}
+/// The plan for a script that starts in `start_s`, in a run with this budget. All pairs, if they
+/// fit into the budget or 60 s, whichever is longer; else as many as fit, and at least 3.
+ConfirmPlan plan_confirmation(double start_s, double budget_s, std::uint64_t seed);
 
-/// Launches the script with `recommended` and as it is, in turn: first the one, then the other,
-/// then the other way round, so that a steady drift cancels. Where `recommended` is what it is, it
-/// is launched once. A launch that fails is told in `failure`. Throws Error(interrupted) on abort.
-Confirmation confirm(const LaunchSpec& spec, const Script& script, const Config& recommended,
-                     bool persistent, const ConfirmOptions& options);
+/// For each pair, whether the recommended config is launched first: ABBA blocks, and every other
+/// block mirrored. So a steady drift cancels in 4 pairs. The seed draws A.
+std::vector<bool> launch_order(int pairs, std::uint64_t seed);
+
+/// What one fresh launch of a config showed.
+struct FreshRound {
+  Round round;
+  LaunchedGpu gpu = {};
+};
+using FreshLaunch = std::function<FreshRound(const Config&)>;
+
+/// Launches both configs in turn. If they are equal, the script is launched once. A failed launch
+/// ends the confirmation and becomes its `failure`. Errors that are no TrialError pass through.
+Confirmation confirm(const FreshLaunch& launch, const Config& as_is, const Config& recommended,
+                     const ConfirmPlan& plan);
 
 }  // namespace feedrate

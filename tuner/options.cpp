@@ -117,6 +117,11 @@ void add_axes(CLI::App& app, SweepOptions& options) {
       "--preprocess", options.preprocess, "LIST",
       "Where the u8 pixels of images become floats for a GPU: host (in the workers), device, "
       "or host,device, the default there.");
+  group.option(
+      "--against", options.against, "PAIRS",
+      "The config that you use now, such as workers=8,batch=64: the gains are over it. An axis "
+      "without a value keeps the usual one: no workers, batch 32, fp32. Workers without a prefetch "
+      "get prefetch 2, PyTorch's default.");
 }
 
 void add_search(CLI::App& app, SweepOptions& options) {
@@ -147,6 +152,9 @@ void add_search(CLI::App& app, SweepOptions& options) {
                "What may change: safe (nothing in the mathematics), numerics (rounding), "
                "training (convergence). The default is safe,numerics,training, and safe alone "
                "for a script.");
+  group.option("--wider-gain", options.wider_gain, "PERCENT",
+               "How much more a change of rounding or convergence must be shown to gain before it "
+               "is recommended, by default 5%; with less it is an offer.");
   group.count("--seed", options.seed, "The seed of order, augmentation and search, by default 0.");
 }
 
@@ -210,7 +218,7 @@ void add_command(CLI::App& app, SweepOptions& options) {
   group.flag("--keep-trackers", options.keep_trackers,
              "Leave trackers of experiments (Weights & Biases, Comet, Neptune, ...) switched on.");
   group.flag("--no-confirm", options.no_confirm,
-             "Don't launch the script anew, as it is and as recommended, at the end.");
+             "Do not confirm the recommendation in fresh processes at the end.");
 }
 
 void add_constraints(CLI::App& app, SweepOptions& options) {

@@ -23,12 +23,14 @@ struct SweepOptions {
   bool workload_given = false;
   std::string device;  ///< empty: a GPU where there is one, else the cpu
   std::string workers, batch, prefetch, pinned, precision, step_threads, graph,
-      preprocess;      ///< axes
-  std::string budget;  ///< empty: 60s; 30s for a script, 120s for other commands
-  std::string search;  ///< empty: model; grid or halving for commands that are launched anew
+      preprocess;       ///< axes
+  std::string against;  ///< AXIS=VALUE,...; empty: the usual reference
+  std::string budget;   ///< empty: 60s; 30s for a script, 120s for other commands
+  std::string search;   ///< empty: model; grid or halving for commands that are launched anew
   std::string max_memory, max_device_memory, max_workers, max_batch,
       effective_batch;  ///< constraints
   std::string objective = "utilization";
+  std::string wider_gain;   ///< empty: 5%
   std::string allow;        ///< empty: all; safe alone for a script
   std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu
   std::string cost;

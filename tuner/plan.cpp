@@ -2,9 +2,11 @@
 #include "plan.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <type_traits>
 
+#include "against.hpp"
 #include "applicable.hpp"
 #include "axes.hpp"
 #include "constraints.hpp"
@@ -60,7 +62,8 @@ void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints
   space.step_threads =
       integers_or("--step-threads", options.step_threads, 1, 1024, default_step_threads(cpus));
   space.workers_may_grow = options.workers.empty() && most == 0;
-  const std::string precisions = contains(plan.allowed, Tier::numerics) ? "fp32,bf16" : "fp32";
+  const std::string precisions =
+      contains(plan.allowed, Tier::numerics) ? "fp32,bf16" : value_text(plan.reference.precision);
   space.precision =
       parse_precisions("--precision", options.precision.empty() ? precisions : options.precision);
   space.pinned = parse_switches("--pinned", options.pinned.empty() ? "off" : options.pinned);
@@ -131,8 +134,8 @@ void plan_device(TuneOptions& plan, const SweepOptions& options, const TrainingD
   }
 }
 
-/// What gains are measured against: what frameworks do when told nothing, and what the user fixed,
-/// but no workers and no prefetch even then.
+/// What gains are measured against without --against: what frameworks do when told nothing, and
+/// what the user fixed, but no workers and no prefetch even then.
 void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu, int cpus) {
   Config& reference = plan.reference;
   const Space& space = plan.space;
@@ -153,6 +156,7 @@ TuneOptions wishes_of(const SweepOptions& options, const Limits& limits) {
   TuneOptions plan;
   plan.allowed = parse_tiers(options.allow, plan.allowed);
   plan.objective = parse_objective(options.objective);
+  plan.wider_gain = parse_wider_gain(options.wider_gain, plan.wider_gain);
   plan.search = parse_search(options.search, plan.search);
   plan.budget_s = parse_budget(options.budget, plan.budget_s, 0.05,
                                "shorter than one trial, which takes 50ms at least");
@@ -168,6 +172,46 @@ void refuse_device_memory(const SweepOptions& options, const TrainingDevice& dev
               "write --max-memory.");
 }
 
+/// The reference that --against asks for, empty without it: that of a sweep over its values alone,
+/// so that they are checked as every value is.
+std::optional<Config> reference_against(const SweepOptions& options, const Limits& limits,
+                                        const TrainingDevice& device,
+                                        const PlannedWorkload& workload) {
+  if (options.against.empty()) return std::nullopt;
+  const Against against =
+      parse_against(options.against, parse_constraints(options).effective_batch);
+  try {
+    Config reference = plan_sweep(fixed_to(against, options), limits, device, workload).reference;
+    if (against.names("workers")) reference.workers = against.values.workers;
+    if (against.names("prefetch")) reference.prefetch = against.values.prefetch;
+    return reference;
+  } catch (const NoneApplicable& error) {
+    const NotApplicable& value = error.last();
+    if (!against.names(value.axis)) throw;
+    throw Error(Fault::usage, "--against " + value.axis + "=" + value.value +
+                                  " can't be run: " + value.why + "; choose another value.");
+  }
+}
+
+template <class T>
+void add_value(std::vector<T>& values, T value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+}
+
+/// What --allow leaves out keeps the value of --against, whatever its axis names.
+void keep_against(TuneOptions& plan, const Constraints& constraints) {
+  const int batch = plan.reference.batch;
+  if (!contains(plan.allowed, Tier::numerics)) {
+    add_value(plan.space.precision, plan.reference.precision);
+  }
+  if (may_change_batch(plan)) return;
+  add_value(plan.space.batch, batch);
+  if (constraints.max_batch == 0 || batch <= constraints.max_batch) return;
+  throw Error(Fault::usage, "--max-batch " + std::to_string(constraints.max_batch) +
+                                " is below the batch of --against, " + std::to_string(batch) +
+                                ", which --allow keeps: raise it, or allow training.");
+}
+
 }  // namespace
 
 TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
@@ -178,7 +222,10 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   const Constraints constraints = parse_constraints(options);
   plan.space.effective_batch = constraints.effective_batch;
   plan.reference.batch = reference_batch(constraints, plan.reference.batch, workload.samples);
+  const auto against = reference_against(options, limits, device, workload);
+  plan.reference = against.value_or(plan.reference);
   plan_axes(plan, options, constraints, cpus, workload.batches);
+  if (against) keep_against(plan, constraints);
   if (device.gpu) {
     limit_device_memory(plan, constraints.max_device_memory_bytes, workload.device_free_bytes);
   }
@@ -190,6 +237,7 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
     plan.max_memory_bytes = std::min(plan.max_memory_bytes, limits.memory.free_bytes);
   }
   plan_reference(plan, options, device.is_cpu(), cpus);
+  plan.reference = against.value_or(plan.reference);
   drop_forbidden(plan);
   if (device.gpu && options.workers.empty()) thin_workers(plan);
   return plan;

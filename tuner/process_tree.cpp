@@ -20,15 +20,19 @@
 namespace feedrate {
 namespace {
 
-/// The fields behind the name, which may hold blanks and brackets: state, parent, group, and, 17
-/// fields on, when it started.
+/// The fields behind the name, which may hold blanks and brackets: state, parent, group; 9 fields
+/// on, CPU time in user and kernel mode, its own and that of children it waited for; 5 fields on,
+/// when it started. Source: proc(5).
 std::optional<ProcessMark> parse_stat(pid_t pid, const char* text) {
   const char* const name_end = std::strrchr(text, ')');
   ProcessMark mark{.pid = pid};
+  unsigned long long user = 0, system = 0, children_user = 0, children_system = 0;
   constexpr const char* layout =
-      ") %*c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu";
-  const bool whole = name_end && std::sscanf(name_end, layout, &mark.parent, &mark.group,
-                                             &mark.started_ticks) == 3;
+      ") %*c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d %*d %llu";
+  const bool whole =
+      name_end && std::sscanf(name_end, layout, &mark.parent, &mark.group, &user, &system,
+                              &children_user, &children_system, &mark.started_ticks) == 7;
+  mark.cpu_ticks = user + system + children_user + children_system;
   return whole ? std::optional(mark) : std::nullopt;
 }
 
@@ -103,6 +107,12 @@ std::vector<ProcessMark> descendants_of(pid_t root) {
     append_children(found[parent].pid, all, found);
   }
   return found;
+}
+
+double tree_cpu_s(pid_t root) {
+  unsigned long long ticks = look_at(root).value_or(ProcessMark{}).cpu_ticks;
+  for (const ProcessMark& process : descendants_of(root)) ticks += process.cpu_ticks;
+  return static_cast<double>(ticks) / static_cast<double>(::sysconf(_SC_CLK_TCK));
 }
 
 /// It is held before it is looked at: the number that is signalled is then still its own.

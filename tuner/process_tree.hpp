@@ -14,11 +14,16 @@ struct ProcessMark {
   pid_t parent = 0;
   pid_t group = 0;
   unsigned long long started_ticks = 0;  ///< clock ticks after the machine started
+  unsigned long long cpu_ticks = 0;      ///< used by it, and by children that it has waited for
 };
 
 /// All that descend from `root`, parents before their children; those that have ended, and that
 /// nobody has waited for, among them. Throws Error(internal) where /proc can't be read.
 std::vector<ProcessMark> descendants_of(pid_t root);
+
+/// CPU seconds that `root` and all that descend from it have used so far, in steps of a clock tick
+/// per process. Throws as descendants_of.
+double tree_cpu_s(pid_t root);
 
 /// Signals this very process; false where it is gone, or not ours to signal.
 bool signal_process(const ProcessMark& process, int number) noexcept;

@@ -103,6 +103,7 @@ Report begin_report(const SweepOptions& options, const TrainingDevice& device) {
   report.device_given = !options.device.empty();
   report.accelerator = device.accelerator;
   report.constraints = parse_constraints(options);
+  report.reference_given = !options.against.empty();
   return report;
 }
 

@@ -11,6 +11,7 @@
 #include "feedrate/report/request_json.hpp"
 #include "feedrate/report/script_json.hpp"
 #include "feedrate/report/settings.hpp"
+#include "others_meter.hpp"
 #include "python_files.hpp"
 #include "rate_ways.hpp"
 #include "watched_child.hpp"
@@ -249,10 +250,17 @@ void ScriptTrials::note_updates(const Json& answer) {
   if (!batches.is_null()) batches_per_update_ = batches.get<int>();
 }
 
+/// What others took is that from question to answer, so what comes before the round counts, too.
 Round ScriptTrials::run(const Request& request) {
   require_script();
   const bool in_step = attached_->world() > 1 && request.part != Part::loader;
-  if (in_step) return run_exactly(request, batches_for(request));
+  const OthersMeter others;
+  Round round = in_step ? run_exactly(request, batches_for(request)) : run_for_time(request);
+  round.others_share = others.share();
+  return round;
+}
+
+Round ScriptTrials::run_for_time(const Request& request) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question_about(request), watch);
   throw_if_failed(answers);

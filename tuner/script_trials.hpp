@@ -60,6 +60,7 @@ class ScriptTrials final : public Trials {
   std::vector<Json> ask(const Json& question, Watch watch);
   Json question_about(const Request& request) const;
   void note_updates(const Json& answer);
+  Round run_for_time(const Request& request);
   Round run_exactly(const Request& request, int batches);
   int warm_up_of(const Config& config) const;
   void remember_supply(const Config& config, const std::vector<Json>& answers);

@@ -222,7 +222,7 @@ class SweepRun {
     plan_.surroundings = surroundings_of(report_, device_, thread_pools_);
     add_peaks(plan_, measured_peaks());
     add_plan(report_, plan_);
-    trials_->limit_batch(largest(plan_.space.batch));
+    trials_->limit_batch(std::max(largest(plan_.space.batch), plan_.reference.batch));
     progress_.note(opening_sentence(report_) + " for " + format_duration(plan_.budget_s) + ".");
   }
 
@@ -302,7 +302,6 @@ class SweepRun {
     if (!options_.what_if || outcome.interrupted) return;
     WhatIfOptions wanted;
     wanted.round.seconds = std::clamp(plan_.budget_s / 150, 0.05, wanted.round.seconds);
-    wanted.round.max_seconds = 4 * wanted.round.seconds;
     wanted.round.abort = &abort_;
     wanted.budget_s = std::min(wanted.budget_s, plan_.budget_s);
     wanted.seed = plan_.seed;

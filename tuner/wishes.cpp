@@ -29,6 +29,10 @@ Objective parse_objective(const std::string& text) {
       parse_name("--objective", text, {objective_names.begin(), objective_names.end()}));
 }
 
+double parse_wider_gain(const std::string& text, double otherwise) {
+  return text.empty() ? otherwise : parse_percent("--wider-gain", text);
+}
+
 Search parse_search(const std::string& text, Search otherwise) {
   if (text.empty()) return otherwise;
   return static_cast<Search>(

@@ -18,6 +18,9 @@ bool contains(const std::vector<Tier>& tiers, Tier tier);
 
 Objective parse_objective(const std::string& text);
 
+/// Of --wider-gain; `otherwise` where nothing was given.
+double parse_wider_gain(const std::string& text, double otherwise);
+
 /// `otherwise` where nothing was said.
 Search parse_search(const std::string& text, Search otherwise);
 

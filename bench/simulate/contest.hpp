@@ -44,8 +44,10 @@ inline TuneOptions tune_options(const Problem& problem, const Contender& contend
   if (contender.knows_memory && problem.machine.memory_bytes < infinity) {
     options.max_memory_bytes = static_cast<std::uint64_t>(problem.machine.memory_bytes);
   }
-  options.observe = [&record](const Progress& progress) {
-    if (progress.round) ++record.phases[std::string(progress.phase)];
+  options.observe = [&record, last_s = 0.0](const Progress& progress) mutable {
+    const std::string phase(progress.phase);
+    record.phases[phase] += progress.round != nullptr;
+    record.phase_s[phase] += progress.elapsed_s - std::exchange(last_s, progress.elapsed_s);
   };
   return options;
 }

@@ -24,7 +24,8 @@ void add_flags(CLI::App& app, Options& options) {
   app.add_option("--search", options.search, "Who searches")->check(CLI::IsMember(searches));
   app.add_option("--rounds", options.rounds, "At most so many; 0: the budget decides");
   app.add_option("--budget", options.budget_s, "Virtual seconds");
-  app.add_option("--tiers", options.tiers, "training: the whole space; all: each tier judged apart")
+  app.add_option("--tiers", options.tiers,
+                 "all: as the command does; training: the whole space is one question")
       ->check(CLI::IsMember({"training", "all"}));
   app.add_option("--rivals", options.rivals, "Also these, at each of the ladder's rounds")
       ->delimiter(',')
@@ -36,10 +37,9 @@ void add_flags(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 2000));
   app.add_option("--most", options.size.most, "Configs in the largest space")
       ->check(CLI::Range(100, 10000));
-  app.add_option("--noise", options.noise.round_sd, "Standard deviation of one round");
-  app.add_option("--outliers", options.noise.outlier_share, "Share of rounds 10 % slower");
-  app.add_option("--drift", options.noise.drift_sd, "Standard deviation of the slow wander");
-  app.add_flag("!--no-throttling", options.noise.throttling, "No device slows down");
+  app.add_option("--noise", options.noise, "How noisy machines are")
+      ->check(CLI::IsMember({"usual", "hostile"}));
+  app.add_flag("!--no-throttling", options.throttling, "No device slows down");
   app.add_flag("--null", options.null_machines, "All configs of a machine are equally fast");
   app.add_flag("--knows-memory", options.knows_memory, "The tuner is told the memory's size");
   app.add_flag("--rows", options.rows, "One row per machine in the output");
@@ -64,6 +64,8 @@ std::vector<Contender> contenders_of(const Options& options) {
 /// The records by machine, then by contender.
 std::vector<std::vector<Record>> compete(const Options& options,
                                          const std::vector<Contender>& contenders) {
+  NoiseOptions noise = options.noise == "hostile" ? NoiseOptions::hostile() : NoiseOptions::usual();
+  noise.throttling = options.throttling;
   std::vector<std::vector<Record>> records(static_cast<std::size_t>(options.machines));
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
@@ -71,7 +73,7 @@ std::vector<std::vector<Record>> compete(const Options& options,
       const std::uint64_t seed = options.seed + m;
       const Problem problem = options.null_machines ? draw_null_problem(seed, options.size)
                                                     : draw_problem(seed, options.size);
-      records[m] = contest(problem, contenders, options.noise);
+      records[m] = contest(problem, contenders, noise);
     }
   };
   const unsigned wanted = options.threads > 0 ? static_cast<unsigned>(options.threads)

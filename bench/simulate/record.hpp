@@ -41,17 +41,25 @@ struct Record {
   Config choice;  ///< in the widest tier
   Config best;    ///< in truth
   int rounds = 0;
-  int answer_rounds = 0;              ///< the same without ceilings and verification, behind it
-  std::map<std::string, int> phases;  ///< rounds that ended well, by phase
-  Tally verdicts;                     ///< "faster" and "slower" among the pairs
-  Tally gains;                        ///< "faster than the reference", said of a recommendation
-  Tally resolved;                     ///< "faster than all other finalists", said of one
-  Tally open_gains;                   ///< bounds of what another finalist may be faster by
-  Tally pair_intervals, verified;     ///< 95 % intervals that hold the true ratio
-  std::vector<double> model_errors;   ///< log(predicted / true) of measured configs
+  int answer_rounds = 0;                  ///< the same without ceilings and verification, behind it
+  std::map<std::string, int> phases;      ///< rounds that ended well, by phase
+  std::map<std::string, double> phase_s;  ///< virtual seconds, by phase
+  double recommended_gain = 0;     ///< true rate of what is recommended over the reference's, less
+                                   ///< one; 0 where that stays
+  bool changes = false;            ///< something but the reference is recommended
+  std::array<Tally, 3> verdicts;   ///< "faster" and "slower" among the pairs, by `distances`
+  Tally gains;                     ///< "faster than the reference", said of a recommendation
+  Tally resolved;                  ///< "faster than all other finalists", said of one
+  Tally open_gains;                ///< bounds of what another finalist may be faster by
+  Tally space_gains;               ///< the same, of sure answers, for any config of the space
+  Tally pair_intervals, verified;  ///< 95 % intervals that hold the true ratio
+  std::vector<double> model_errors;  ///< log(predicted / true) of measured configs
   double virtual_s = 0;
   double wall_s = 0;
 };
+
+/// Pairs are told apart by how far their true rates lie apart: by less than each of these, or more.
+inline constexpr std::array<double, 2> distances = {0.03, 0.2};
 
 /// Judges what was said of one machine by the truth about it. Where the device slowed down in the
 /// meantime a statement is wrong only if it holds neither before nor after, and the answer has to
@@ -76,10 +84,7 @@ class Examiner {
     for (const TierChoice& choice : outcome.tiers) judge(outcome, choice);
     if (!outcome.tiers.empty()) judge_sureness(outcome, outcome.choice());
     for (const Pair& pair : outcome.pairs) judge(outcome, pair);
-    if (outcome.verified && !throttled_) {
-      const auto truth = ratio(outcome.recommended().config, reference(outcome), false);
-      if (truth) record_.verified.add(contains(*outcome.verified, *truth));
-    }
+    if (!outcome.tiers.empty()) judge_recommendation(outcome);
     for (const Trial& trial : outcome.trials) judge_model(trial);
   }
 
@@ -122,8 +127,19 @@ class Examiner {
     const Config& config = outcome.trials[choice.trial].config;
     judge_choice(choice.tier, config, fastest_of(outcome, choice));
     record_.standing[static_cast<std::size_t>(choice.tier)] = choice.standing;
-    if (choice.trial == outcome.reference || !(choice.speedup.low > 1)) return;
+    if (choice.trial == outcome.reference || truth_.rate(reference(outcome)) <= 0) return;
     record_.gains.add(is_faster(config, reference(outcome)));
+    const auto truth = ratio(config, reference(outcome), false);
+    if (truth && !throttled_) record_.verified.add(contains(choice.speedup, *truth));
+  }
+
+  /// Where the device slowed down meanwhile, by what it is like in the end. Whatever runs is better
+  /// than a reference that does not.
+  void judge_recommendation(const Outcome& outcome) {
+    record_.changes = outcome.choice().trial != outcome.reference;
+    if (!record_.changes || truth_.rate(reference(outcome)) <= 0) return;
+    const auto truth = ratio(outcome.recommended().config, reference(outcome), throttled_);
+    record_.recommended_gain = truth ? *truth - 1 : -1;
   }
 
   /// What is said of the widest tier's choice beside those that the race was not done with.
@@ -132,21 +148,29 @@ class Examiner {
     double ahead = 0;  // of the best of them
     for (const Pair& pair : outcome.pairs) {
       for (const std::size_t trial : {pair.a, pair.b}) {
-        const auto truth =
-            ratio(outcome.trials[trial].config, outcome.trials[choice.trial].config, false);
+        const Config& config = outcome.trials[trial].config;
+        if (!within_tier(reference(outcome), config, choice.tier)) continue;
+        const auto truth = ratio(config, outcome.trials[choice.trial].config, false);
         if (truth) ahead = std::max(ahead, *truth - 1);
       }
     }
     record_.open_gains.add(ahead <= choice.open_gain);
     if (choice.standing == Standing::resolved) record_.resolved.add(ahead <= 0);
+    if (choice.standing == Standing::unresolved) return;
+    const double rate = truth_.rate(outcome.trials[choice.trial].config);
+    record_.space_gains.add(truth_.best(choice.tier).samples_per_s <=
+                            rate * (1 + std::max(choice.open_gain, 0.02)));
   }
 
   void judge(const Outcome& outcome, const Pair& pair) {
     const Config& a = outcome.trials[pair.a].config;
     const Config& b = outcome.trials[pair.b].config;
-    if (pair.verdict == Verdict::faster) record_.verdicts.add(is_faster(a, b));
-    if (pair.verdict == Verdict::slower) record_.verdicts.add(is_faster(b, a));
     const auto truth = ratio(a, b, false);
+    const double apart = truth ? std::abs(std::log(*truth)) : 1;
+    const auto bin = static_cast<std::size_t>(
+        std::upper_bound(distances.begin(), distances.end(), apart) - distances.begin());
+    if (pair.verdict == Verdict::faster) record_.verdicts[bin].add(is_faster(a, b));
+    if (pair.verdict == Verdict::slower) record_.verdicts[bin].add(is_faster(b, a));
     if (pair.rounds < 2 || throttled_ || !truth) return;
     record_.pair_intervals.add(contains(pair.log_ratio, std::log(*truth)));
   }

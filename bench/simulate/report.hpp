@@ -105,7 +105,8 @@ inline Json row_of(const Record& record) {
           {"choice", to_json(record.choice)},
           {"best", to_json(record.best)},
           {"virtual_s", record.virtual_s},
-          {"wrong_verdicts", record.verdicts.said - record.verdicts.right},
+          {"changes", record.changes},
+          {"recommended_gain", record.recommended_gain},
           {"error", record.error}};
 }
 
@@ -139,10 +140,8 @@ inline Json report(const Options& options, const std::vector<std::vector<Record>
                      {"budget_s", options.budget_s},
                      {"tiers", options.tiers},
                      {"space", {options.size.least, options.size.most}},
-                     {"noise", options.noise.round_sd},
-                     {"outliers", options.noise.outlier_share},
-                     {"drift", options.noise.drift_sd},
-                     {"throttling", options.noise.throttling},
+                     {"noise", options.noise},
+                     {"throttling", options.throttling},
                      {"null_machines", options.null_machines},
                      {"knows_memory", options.knows_memory}};
   json["wall_s"] = detail::rounded(wall_s);

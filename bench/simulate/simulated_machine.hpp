@@ -82,7 +82,11 @@ class SimulatedMachine final : public Measurer {
     refuse(request);
     const Flow& flow = flows_.of(request.config, request.part, throttled());
     Round round = planned(flow, request);
-    const double factor = noise_.factor(now_s_, round.duration_s);
+    const double cpu_per_s = flow.cpu_s_per_sample * flow.samples_per_s;
+    const auto [factor, others] =
+        noise_.of(request.config, now_s_, round.duration_s,
+                  std::min(1.0, cpu_per_s / flows_.machine().cores.logical));
+    round.others_share = others;
     round.duration_s /= factor;
     round.wait_s = flow.wait_share * round.duration_s;
     round.step_s = flow.busy_share * round.duration_s;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -87,14 +88,17 @@ inline double share_within(const std::vector<double>& values, double limit) {
 inline Json regret_of(const std::vector<double>& values) {
   Json json = distribution(values);
   json["share_within_2_percent"] = rounded(share_within(values, 0.02));
+  json["share_within_5_percent"] = rounded(share_within(values, 0.05));
   return json;
 }
 
-inline Json tally_of(const Records& records, Tally Record::*which) {
+/// `which(record)` is a tally.
+template <class Which>
+Json tally_of(const Records& records, Which&& which) {
   Tally sum;
   int affected = 0;
   for (const Record* record : records) {
-    const Tally& tally = record->*which;
+    const Tally& tally = std::invoke(which, *record);
     sum.said += tally.said;
     sum.right += tally.right;
     affected += tally.right < tally.said;
@@ -115,10 +119,11 @@ inline Json standings_of(const Records& records, std::size_t tier) {
   return counts;
 }
 
-inline Json phases_of(const Records& records) {
+template <class Number>
+Json phases_of(const Records& records, std::map<std::string, Number> Record::*which) {
   std::map<std::string, double> sums;
   for (const Record* record : records) {
-    for (const auto& [phase, rounds] : record->phases) sums[phase] += rounds;
+    for (const auto& [phase, amount] : record->*which) sums[phase] += amount;
   }
   Json json;
   for (const auto& [phase, sum] : sums) json[phase] = rounded(sum / double(records.size()));
@@ -149,6 +154,22 @@ inline Json model_errors_of(const Records& records) {
   return {{"over_configs", distribution(all)}, {"medians_of_machines", distribution(medians)}};
 }
 
+/// How often a change is recommended, and how often that is slower than the reference by 1 % or
+/// more.
+inline Json recommended_of(const Records& records) {
+  const auto count = [&](auto&& is) {
+    return std::count_if(records.begin(), records.end(), [&](const Record* r) { return is(*r); });
+  };
+  const auto share = [&](auto&& is) {
+    return rounded(double(count(is)) / double(std::max<std::size_t>(records.size(), 1)));
+  };
+  return {{"changes_share", share([](const Record& r) { return r.changes; })},
+          {"slower_share", share([](const Record& r) { return r.recommended_gain <= -0.01; })},
+          {"gain", distribution(values_of(records, [](const Record& r) {
+             return r.changes ? std::optional(r.recommended_gain) : std::nullopt;
+           }))}};
+}
+
 inline Json tiers_of(const Records& records) {
   Json json = Json::object();
   for (std::size_t tier = 0; tier < tier_names.size(); ++tier) {
@@ -176,12 +197,20 @@ inline Json summary_of(const Records& records) {
     return std::optional<double>(r.rounds / (5.0 * double(r.space)));
   }));
   json["cost_over_promise"] = distribution(values_of(records, cost_over_promise));
-  json["rounds_by_phase_mean"] = phases_of(records);
+  json["rounds_by_phase_mean"] = phases_of(records, &Record::phases);
+  json["seconds_by_phase_mean"] = phases_of(records, &Record::phase_s);
   json["tiers"] = tiers_of(records);
-  json["verdicts"] = tally_of(records, &Record::verdicts);
+  json["recommended"] = recommended_of(records);
+  const std::array<const char*, 3> bins = {"below_3_percent", "3_to_20_percent",
+                                           "above_20_percent"};
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    json["verdicts_by_distance"][bins[b]] =
+        tally_of(records, [b](const Record& r) { return r.verdicts[b]; });
+  }
   json["gains_over_reference"] = tally_of(records, &Record::gains);
   json["resolved"] = tally_of(records, &Record::resolved);
   json["open_gains"] = tally_of(records, &Record::open_gains);
+  json["open_gains_of_sure_answers_in_the_whole_space"] = tally_of(records, &Record::space_gains);
   json["pair_intervals"] = tally_of(records, &Record::pair_intervals);
   json["verified_intervals"] = tally_of(records, &Record::verified);
   json["model_error"] = model_errors_of(records);

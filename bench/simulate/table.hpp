@@ -17,25 +17,26 @@ inline std::string shown(const Json& value, double times = 1, const char* format
 
 inline void print_group(const char* name, const Json& group) {
   const Json &regret = group["regret"], &rounds = group["rounds"];
+  const Json& recommended = group["recommended"];
   const auto wrong = [&](const char* what) {
     return std::to_string(group[what]["wrong"].get<int>()) + "/" +
            std::to_string(group[what]["said"].get<int>());
   };
-  std::printf("%-20s %6d %s %s %s %s %s %s %s  %11s %9s %11s %9s %s\n", name,
-              group["machines"].get<int>(), shown(regret["share_within_2_percent"], 100).c_str(),
-              shown(regret["p50"], 100).c_str(), shown(regret["p95"], 100).c_str(),
-              shown(regret["p99"], 100).c_str(), shown(rounds["p50"], 1, "%6.0f").c_str(),
-              shown(rounds["p95"], 1, "%6.0f").c_str(),
-              shown(group["cost_over_promise"]["p50"], 1, "%6.2f").c_str(),
-              wrong("verdicts").c_str(), wrong("gains_over_reference").c_str(),
-              wrong("pair_intervals").c_str(), wrong("verified_intervals").c_str(),
-              shown(group["model_error"]["over_configs"]["p50"], 100).c_str());
+  std::printf(
+      "%-20s %6d %s %s %s %s %s %s %s %s %9s %11s %9s %s\n", name, group["machines"].get<int>(),
+      shown(regret["share_within_2_percent"], 100).c_str(),
+      shown(regret["share_within_5_percent"], 100).c_str(), shown(regret["p50"], 100).c_str(),
+      shown(regret["p95"], 100).c_str(), shown(recommended["changes_share"], 100).c_str(),
+      shown(recommended["slower_share"], 100).c_str(), shown(rounds["p50"], 1, "%6.0f").c_str(),
+      shown(group["virtual_s"]["p50"], 1, "%6.1f").c_str(), wrong("gains_over_reference").c_str(),
+      wrong("pair_intervals").c_str(), wrong("verified_intervals").c_str(),
+      shown(group["model_error"]["over_configs"]["p50"], 100).c_str());
 }
 
 inline void print(const Json& report) {
-  std::printf("%-20s %6s %8s %8s %8s %8s %6s %6s %6s  %11s %9s %11s %9s %8s\n", "", "n", "<=2 %",
-              "p50 %", "p95 %", "p99 %", "rounds", "p95", "cost", "bad verdict", "bad gain",
-              "pair missed", "verified", "model %");
+  std::printf("%-20s %6s %8s %8s %8s %8s %8s %8s %6s %6s %9s %11s %9s %8s\n", "", "n", "<=2 %",
+              "<=5 %", "p50 %", "p95 %", "change %", "harm %", "rounds", "s", "bad gain",
+              "pair missed", "proof", "model %");
   for (const char* name : {"all", "accelerators", "cpu_devices", "throttled_meanwhile", "steady"}) {
     print_group(name, report["groups"][name]);
   }
@@ -46,6 +47,8 @@ inline void print(const Json& report) {
   }
   std::printf("rounds by phase: %s\n",
               report["groups"]["all"]["rounds_by_phase_mean"].dump().c_str());
+  std::printf("seconds by phase: %s\n",
+              report["groups"]["all"]["seconds_by_phase_mean"].dump().c_str());
   std::printf("%.0f machines per minute\n", report["machines_per_minute"].get<double>());
   if (!report["groups"]["all"]["errors"].empty()) {
     std::printf("errors: %s\n", report["groups"]["all"]["errors"].dump().c_str());

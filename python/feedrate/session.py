@@ -225,7 +225,10 @@ class Session:
                 window.leave_out(step_s)
             else:
                 window.add(self._samples(batch, config), got_s - asked_s, step_s)
-            if window.is_over(lane.ready):
+            if window.was_warm_up(lane.ready):
+                window.begin(lane.ready())
+                meter.begin(lane.pids(), self._lanes.others(lane))
+            if window.is_over():
                 break
         answer = meter.end(window, first_batch_s, lane.ready())
         lane.keep_level()
@@ -243,10 +246,13 @@ class Session:
             self._beat()
         window = Window(wanted, lane.workers, lane.ready())
         meter.begin(lane.pids(), self._lanes.others(lane))
-        while not window.is_over(lane.ready):
+        while not window.is_over():
             asked_s = self._now()
             batch = lane.take()
             window.add(self._samples(batch, config), self._now() - asked_s, 0.0)
+            if window.was_warm_up(lane.ready):
+                window.begin(lane.ready())
+                meter.begin(lane.pids(), self._lanes.others(lane))
             self._beat()
         return meter.end(window, first_batch_s, lane.ready())
         yield  # makes this a coroutine like the others
@@ -258,7 +264,7 @@ class Session:
         yield from self._warm_up(replay, config, wanted)
         window = Window(wanted, 1, 0)
         meter.begin([], self._lanes.others(None))
-        while not window.is_over(lambda: 0):
+        while not window.is_over():
             batch = replay.take()
             step_s = yield from self._step(batch)
             if not self._outside:

@@ -2,12 +2,15 @@
 """A window: the timed stretch of a round. Pure arithmetic; whoever uses it brings the clock."""
 
 
+# So many times the wanted time the end of a turn is waited for.
+LONGEST = 4
+
+
 class Wanted:
     """How long a round lasts."""
 
     def __init__(self, question):
         self.seconds = question["seconds"]
-        self.max_seconds = question["max_seconds"]
         self.min_batches = question["min_batches"]
         self.max_batches = question["max_batches"]
         self.exactly = question.get("exactly", 0)  # batches; 0: time decides
@@ -24,6 +27,14 @@ class Window:
     def __init__(self, wanted, turn, ready):
         self._wanted = wanted
         self._turn = max(1, turn)
+        self._warm_up_batches = 0
+        self._decided = False
+        self.batches = 0
+        self.begin(ready)
+
+    def begin(self, ready):
+        """Begins, or begins anew: what went before was a warm-up."""
+        self._warm_up_batches += self.batches
         self.ring_at_start = ready
         self.batches = 0
         self.samples = 0
@@ -47,22 +58,37 @@ class Window:
         """The script left its loop: that stretch is no step."""
         self.outside_s += outside_s
 
-    def is_over(self, ready):
-        """Whether the round may end; `ready` tells how many batches lie ready now."""
+    def was_warm_up(self, ready):
+        """Whether all so far was a warm-up, as the ring fills or drains. Decided once, at half-time;
+        `ready` tells how many batches lie ready now."""
+        if self._decided or not self._is_half_over():
+            return False
+        self._decided = True
+        return self._has_time_to_begin_anew() and not self._has_settled(ready())
+
+    def is_over(self):
+        """Whether the round may end."""
         wanted = self._wanted
         if wanted.exactly > 0:
             return self.batches >= wanted.exactly
-        if self.batches >= wanted.max_batches:
+        if self._warm_up_batches + self.batches >= wanted.max_batches:
             return True
         if self.batches < wanted.min_batches or self.duration_s < wanted.seconds:
             return False
-        if self.duration_s >= wanted.max_seconds:
-            return True
-        return self.batches % self._turn == 0 and self._has_settled(ready())
+        return self.batches % self._turn == 0 or self.duration_s >= LONGEST * wanted.seconds
+
+    def _is_half_over(self):
+        wanted = self._wanted
+        return (self.batches % self._turn == 0 and 2 * self.batches >= wanted.min_batches and
+                2 * self.duration_s >= wanted.seconds)
+
+    def _has_time_to_begin_anew(self):
+        wanted = self._wanted
+        return wanted.exactly == 0 and wanted.max_batches - self.batches >= wanted.min_batches
 
     def _has_settled(self, ready):
-        """A ring that fills or drains by more than 5 % of the batches flatters or slows them."""
-        return abs(ready - self.ring_at_start) * 20 <= self.batches
+        """One batch more or less is chance; 5 % of what a whole round counts matters little."""
+        return abs(ready - self.ring_at_start) <= max(1, 0.1 * self.batches)
 
     def variability(self):
         """Squared coefficient of variation of the time per batch."""

@@ -65,7 +65,7 @@ CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "prec
 
 def question(part, config=(), **more):
     return {"ask": "run", "part": part, "variant": "as_is", "config": dict(CONFIG, **dict(config)),
-            "seconds": 1.0, "max_seconds": 8.0, "min_batches": 3, "max_batches": 1000,
+            "seconds": 1.0, "min_batches": 3, "max_batches": 1000,
             "own_precision": "fp32", **more}
 
 

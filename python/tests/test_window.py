@@ -11,7 +11,7 @@ from feedrate.window import Wanted, Window  # noqa: E402
 
 
 def wanted(**changes):
-    question = {"seconds": 1.0, "max_seconds": 4.0, "min_batches": 3, "max_batches": 1000}
+    question = {"seconds": 1.0, "min_batches": 3, "max_batches": 1000}
     return Wanted(dict(question, **changes))
 
 
@@ -19,7 +19,9 @@ def filled(window, batches, wait_s=0.0625, step_s=0.0625, ready=lambda: 0):
     """Adds batches until the round is over; how many it took."""
     for _ in range(batches):
         window.add(4, wait_s, step_s)
-        if window.is_over(ready):
+        if window.was_warm_up(ready):
+            window.begin(ready())
+        if window.is_over():
             break
     return window.batches
 
@@ -43,25 +45,61 @@ class Ends(unittest.TestCase):
     def test_after_a_turn_of_one_where_there_is_no_worker(self):
         self.assertEqual(filled(Window(wanted(), 0, 0), 100), 8)
 
-    def test_not_while_the_ring_fills(self):
-        # Would catch a loader that is taken for slow because it fills its ring meanwhile, and one
-        # that is taken for fast because it lives on it: 1 of 20 batches is the most.
-        for level in (1, -1):
-            ready = iter([5 + level] * 12 + [5] * 100)
-            window = Window(wanted(), 1, 5)
-            self.assertEqual(filled(window, 100, ready=lambda: next(ready)), 20)
-        falls = Window(wanted(), 1, 5)
-        self.assertEqual(filled(falls, 100, ready=lambda: 5 - (falls.batches < 13)), 13)
-
-    def test_after_the_longest_time_even_while_the_ring_fills(self):
-        window = Window(wanted(), 7, 0)
-        self.assertEqual(filled(window, 1000, ready=lambda: 99), 32)
+    def test_after_the_longest_time_where_no_turn_ends(self):
+        self.assertEqual(filled(Window(wanted(), 1000, 0), 2000), 32)
 
     def test_after_exactly_so_many_batches_where_that_is_asked(self):
         # Would catch processes that wait for each other for ever, as time has a say in one of them.
         for step_s in (0.0, 100.0):
             window = Window(wanted(exactly=6, max_batches=4), 4, 0)
             self.assertEqual(filled(window, 100, step_s=step_s, ready=lambda: 99), 6)
+
+
+class WarmUps(unittest.TestCase):
+    def taken(self, levels, **changes):
+        """The batches of a round of 8 that are counted, and all, where the ring has these levels
+        behind each; the last one holds on."""
+        window = Window(wanted(**changes), 1, 5)
+
+        def ready():
+            return levels[min(taken, len(levels)) - 1]
+
+        for taken in range(1, 100):
+            window.add(4, 0.0625, 0.0625)
+            if window.was_warm_up(ready):
+                window.begin(ready())
+            if window.is_over():
+                return window.batches, taken
+
+    def test_are_first_halves_in_which_the_ring_changes(self):
+        # Would catch a loader that is taken for slow because it fills its ring meanwhile, or for
+        # fast because it lives on it. Half-time is behind 4 batches.
+        self.assertEqual(self.taken([5, 5, 5, 7]), (8, 12))
+        self.assertEqual(self.taken([5, 5, 5, 3]), (8, 12))
+
+    def test_are_none_where_the_ring_changes_by_one_batch(self):
+        self.assertEqual(self.taken([5, 5, 5, 6]), (8, 8))
+        self.assertEqual(self.taken([5, 5, 5, 4]), (8, 8))
+
+    def test_come_once_however_the_ring_changes(self):
+        self.assertEqual(self.taken(range(5, 100, 5)), (8, 12))
+
+    def test_leave_room_for_the_fewest_batches(self):
+        self.assertEqual(self.taken([9], max_batches=6), (6, 6))
+        self.assertEqual(self.taken([9], max_batches=7), (3, 7))
+
+    def test_are_none_where_the_batches_are_counted(self):
+        # Would catch processes that wait for each other for ever.
+        self.assertEqual(self.taken([9], exactly=6), (6, 6))
+
+    def test_are_forgotten(self):
+        window = Window(wanted(), 1, 0)
+        window.add(4, 0.5, 0.25)
+        window.leave_out(9.0)
+        window.begin(3)
+        window.add(2, 0.125, 0.25)
+        self.assertEqual((window.batches, window.samples, window.outside_s), (1, 2, 0.0))
+        self.assertEqual((window.wait_s, window.step_s, window.ring_at_start), (0.125, 0.25, 3))
 
 
 class Sums(unittest.TestCase):
@@ -78,7 +116,7 @@ class Sums(unittest.TestCase):
         window.leave_out(30.0)
         window.leave_out(12.0)
         self.assertEqual((window.outside_s, window.duration_s, window.batches), (42.0, 0.0, 0))
-        self.assertFalse(window.is_over(lambda: 0))
+        self.assertFalse(window.is_over())
 
     def test_vary_as_the_times_of_the_batches_do(self):
         # 1, 2, 3: mean 2, variance 1, squared coefficient of variation 1/4.

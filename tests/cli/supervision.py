@@ -217,7 +217,7 @@ def check_round_by_round(report, journal):
     """Every round of the journal is in the report, once, and no other."""
     reported = {(one["duration_s"], one["samples"])
                 for one in [*(one for trial in report["trials"] for one in trial["rounds"]),
-                            *(probe["round"] for probe in report["probes"])]}
+                            *(probe["round"] for probe in report["probes"] + report["disturbed"])]}
     journalled = [(one["duration_s"], one["samples"]) for one in rounds_of(journal, any_part=True)]
     assert len(journalled) == len(set(journalled)), "a round was recorded twice"
     assert reported <= set(journalled), "the report holds rounds that the journal lacks"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/measure/async_round.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -49,6 +50,30 @@ TEST_CASE("What the host needs for a batch leaves out what it waits for the devi
   const Round round = run_async_round(
       device, queue, [] { return 1; }, {.seconds = 0.5}, clock);
   CHECK(round.host_s == Approx(0.01));
+}
+
+TEST_CASE("A warm-up behind the host ends with the device's work", "[async_round]") {
+  // Bug: steps of the warm-up that end in the window, and count as its own. The host queues a step
+  // each 10 ms, the device takes 30 ms, and the ring drains from 9 to 0 meanwhile. Half-time of
+  // 0.1 s is behind 6 batches, as the first of them takes the host 1 ms.
+  FakeClock clock;
+  FakeDevice device(&clock);
+  device.step_time_s = 0.03;
+  int calls = 0;
+  const auto queue = [&] {
+    clock.advance_s(++calls == 2 ? 0.001 : 0.01);
+    device.step();
+    return std::size_t{10};
+  };
+  const auto ready = [&] { return std::max(0, 10 - 2 * calls); };
+  const Round round = run_async_round(device, queue, ready, {.seconds = 0.0995}, clock);
+  CHECK(round.warm_up_batches == 7);
+  CHECK(round.batches == 10);
+  CHECK(round.samples == 100);
+  CHECK(round.step_s == Approx(10 * 0.03));
+  CHECK(round.duration_s == Approx(0.01 + 10 * 0.03));
+  CHECK(round.host_s == Approx(0.01));
+  CHECK(round.ring_at_start == 0);
 }
 
 TEST_CASE("A device that waits for the host is not busy", "[async_round]") {

@@ -154,12 +154,11 @@ TEST_CASE("a round knows the joules between its start and its end") {
   } feed;
   double used_j = 100;
   const std::function<double()> joules = [&] { return used_j; };
-  const Round round =
-      run_round(feed, [&](const auto&) { used_j += 2; },
-                {.seconds = 0, .max_seconds = 0, .min_batches = 3, .joules = &joules});
+  const Round round = run_round(feed, [&](const auto&) { used_j += 2; },
+                                {.seconds = 0, .min_batches = 3, .joules = &joules});
   CHECK(round.energy_j == Approx(6));
   Feed again;
-  CHECK(run_round(again, [](const auto&) {}, {.seconds = 0, .max_seconds = 0}).energy_j == 0);
+  CHECK(run_round(again, [](const auto&) {}, {.seconds = 0}).energy_j == 0);
 }
 
 }  // namespace feedrate::energy_tests

@@ -179,7 +179,7 @@ TEST_CASE("a round knows what was seen of the GPU while it ran", "[gpu_sampler]"
                      [&] { return now_s.load(); });
   now_s = 2;
   steps.look(2);
-  const RoundOptions options{.seconds = 0, .max_seconds = 0, .min_batches = 3, .gpu = &sampler};
+  const RoundOptions options{.seconds = 0, .min_batches = 3, .gpu = &sampler};
   int batches = 0;
   const auto step = [&](const auto&) {
     if (++batches != 2) return;
@@ -196,7 +196,7 @@ TEST_CASE("a round knows what was seen of the GPU while it ran", "[gpu_sampler]"
   CHECK_FALSE(trial.nvml_busy());
   trial.rounds = {round, Round()};
   CHECK(*trial.nvml_busy() == Approx(0.9));
-  CHECK(run_round(feed, step, {.seconds = 0, .max_seconds = 0}).nvml_busy == -1);
+  CHECK(run_round(feed, step, {.seconds = 0}).nvml_busy == -1);
 }
 
 TEST_CASE("a sampler ends at once, however long its pause", "[gpu_sampler]") {

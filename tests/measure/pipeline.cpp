@@ -54,7 +54,7 @@ struct Setup {
   }
 };
 
-constexpr RoundOptions three_batches{.seconds = 0, .max_seconds = 0};
+constexpr RoundOptions three_batches{.seconds = 0, .max_batches = 3};
 
 TEST_CASE("A step is made once per precision and threads, for the largest batch", "[pipeline]") {
   // Bug: a step made anew for every config, whose set-up would fall into the measurement.

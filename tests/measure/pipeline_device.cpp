@@ -32,7 +32,7 @@ struct Setup {
   }
 };
 
-constexpr RoundOptions three_batches{.seconds = 0, .max_seconds = 0};
+constexpr RoundOptions three_batches{.seconds = 0, .max_batches = 3};
 
 std::string text(const std::vector<char>& calls) {
   return {calls.begin(), calls.end()};
@@ -62,7 +62,7 @@ TEST_CASE("A round that fails midway leaves no batch with the device", "[pipelin
   workload.pixels = "";
   Pipeline pipeline(workload, 8, CacheMode::warm);
   const Request request{
-      Part::coupled, {.batch = 4}, {.seconds = 0, .max_seconds = 0, .min_batches = 40}};
+      Part::coupled, {.batch = 4}, {.seconds = 0, .min_batches = 40, .max_batches = 40}};
   CHECK_THROWS_AS(pipeline.run(request), SampleError);
   CHECK(setup.device->leased == 0);
   broken = false;
@@ -168,7 +168,7 @@ TEST_CASE("Samples that were left out are still told when their loader is gone",
   workload.max_skips = 1;
   Pipeline pipeline(workload, 4, CacheMode::warm);
   Config config{.workers = 1, .prefetch = 2, .pinned = true, .batch = 4};
-  pipeline.coupled(config, {.seconds = 0, .max_seconds = 0, .min_batches = 20});
+  pipeline.coupled(config, {.seconds = 0, .min_batches = 20, .max_batches = 20});
   REQUIRE(pipeline.skips().size() == 1);
   torn = false;
   config.batch = 64;

@@ -2,6 +2,8 @@
 // Tests of measure/surroundings.hpp, measure/run_queue.hpp and measure/gpu_state.hpp.
 #include "feedrate/measure/surroundings.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_approx.hpp>
@@ -61,30 +63,6 @@ TEST_CASE("A kernel that doesn't tell of the run queue says nothing", "[surround
   tree.plant("/proc/self/task/10/schedstat", "5\n");
   tree.plant("/proc/self/task/11/stat", "1 2 3\n");
   CHECK(run_queue_wait_s(tree.root()) == 0);
-}
-
-TEST_CASE("Of what a virtual machine's host took each process has its share", "[surroundings]") {
-  // Bug: a decoder whose core the host gives to others taken for one that waits for data; or all
-  // that was stolen put down to one process of many.
-  test::PlantedTree tree;
-  tree.plant("/proc/stat", "cpu  100 10 20 5000 60 3 4 50 9 9\ncpu0 1 2 3 4 5 6 7 8 9 9\n");
-  const MachineCpu begin = MachineCpu::read(tree.root());
-  const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  CHECK(begin.used_s == Approx(137 * tick_s));
-  CHECK(begin.stolen_s == Approx(50 * tick_s));
-  const MachineCpu end{begin.used_s + 4, begin.stolen_s + 2};
-  CHECK(stolen_from(1, begin, end) == Approx(0.5));
-  CHECK(stolen_from(4.1, begin, end) == Approx(2));
-  CHECK(stolen_from(1, begin, begin) == 0);
-  CHECK(stolen_from(1, end, begin) == 0);
-}
-
-TEST_CASE("A machine that doesn't tell what was stolen says nothing", "[surroundings]") {
-  // Bug: garbage where the file is missing, or of a kernel that has fewer columns.
-  test::PlantedTree tree;
-  CHECK(MachineCpu::read(tree.root()).used_s == 0);
-  tree.plant("/proc/stat", "cpu  100 10 20 5000\n");
-  CHECK(MachineCpu::read(tree.root()).stolen_s == 0);
 }
 
 /// Seconds that three times as many threads as CPUs are queued while they compute, or sleep.

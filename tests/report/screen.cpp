@@ -151,19 +151,55 @@ TEST_CASE("Values that one reason leaves out share a line", "[screen]") {
 TEST_CASE("Words of standing say how far another could be ahead, and only then", "[words]") {
   // Bug: an infinite gain in words, or "tied" that hides a possible gain of 4 %.
   TierChoice choice{Tier::safe, Standing::tied, 0, {}, {0, 1}, 0.02, {}};
-  CHECK(describe(choice) ==
-        "tied with 1 more, of which this one is the cheapest; another could be up to 2.0 % faster");
+  CHECK(
+      describe(choice) ==
+      "as fast as 1 more, of which this one is the cheapest; another could be up to 2.0 % faster");
   choice.open_gain = 0.001;
-  CHECK(describe(choice) == "tied with 1 more, of which this one is the cheapest");
+  CHECK(describe(choice) == "as fast as 1 more, of which this one is the cheapest");
   choice.standing = Standing::unresolved;
   choice.open_gain = std::numeric_limits<double>::infinity();
-  CHECK_THAT(describe(choice), ContainsSubstring("not resolved; another could be faster"));
+  CHECK_THAT(describe(choice), ContainsSubstring("; another could be faster: raise --budget"));
   choice.standing = Standing::close;
   choice.open_gain = 0.042;
   CHECK(describe(choice) ==
         "no other finalist was shown to be faster; another could be up to 4.2 % faster");
   choice.standing = Standing::resolved;
   CHECK(describe(choice) == "shown to be faster than the other finalists");
+}
+
+TEST_CASE("What wider tiers gain is an offer, and what was not shown is told so", "[screen]") {
+  // Bug: another rounding that gains 2 % hidden, or in bold; and "keep what you have" that does not
+  // say what looked faster. The safe choice is recommended, and bf16 offered.
+  Report report = testing::full_report();
+  report.outcome.headline = Tier::safe;
+  CHECK_THAT(flowing(report),
+             ContainsSubstring("offer, 2.40x (2.30 to 2.50), which changes rounding: "
+                               "workers 2, prefetch 4, precision bf16"));
+  CHECK_THAT(screen_text(report, {.color = true}), ContainsSubstring("\x1b[1m2.00x"));
+  CHECK_THAT(screen_text(report, {.color = true}), !ContainsSubstring("\x1b[1m2.40x"));
+  TierChoice& choice = report.outcome.tiers[0];
+  choice = {.trial = 0, .tie_set = {0}, .promising = 1, .promise = {1.08, 0.97, 1.2}};
+  report.outcome.verified.reset();
+  CHECK_THAT(flowing(report), ContainsSubstring("keep it as it is: what looked faster was not "
+                                                "shown to be"));
+  CHECK_THAT(flowing(report),
+             ContainsSubstring("looked like 1.08x (0.970 to 1.20), and was not shown "
+                               "to be faster: workers 2, prefetch 4"));
+}
+
+TEST_CASE("The first line names neighbours, where they took a tenth of the machine", "[screen]") {
+  // Bug: rounds that know of neighbours, and a screen that says "No cause could be told".
+  Report report = testing::example_report();
+  CHECK_THAT(flowing(report), !ContainsSubstring("other processes took"));
+  const auto others = [&](double share) {
+    for (Trial& trial : report.outcome.trials) {
+      for (Round& round : trial.rounds) round.others_share = share;
+    }
+    return flowing(report);
+  };
+  CHECK_THAT(others(0.45),
+             ContainsSubstring("CPUs, of which other processes took 45 % while measuring"));
+  CHECK_THAT(others(0.05), !ContainsSubstring("other processes took"));
 }
 
 TEST_CASE("A reference that could not run says why", "[screen]") {

@@ -67,7 +67,7 @@ TEST_CASE("What reaches half of the best takes three turns", "[search]") {
   // Bug: time goes by with configs that are hopeless.
   FormulaMachine machine = four_cores();
   const Outcome outcome = tune(machine, few());
-  CHECK(outcome.passes >= 6);
+  CHECK(outcome.passes >= 3);
   for (const Trial& trial : outcome.trials) {
     const bool is_reference = trial.config == outcome.trials.front().config;
     CHECK((trial.rounds.size() >= 3) == (trial.config.workers >= 2 || is_reference));

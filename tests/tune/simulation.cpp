@@ -170,12 +170,23 @@ TEST_CASE("A simulated run is the same for the same seed, and takes virtual time
   CHECK(rates(2) != rates(3));
 }
 
+/// Rounds scatter by 3 %, and that is all.
+NoiseOptions quiet() {
+  NoiseOptions noise;
+  noise.spread = 1;
+  noise.tail_freedom = 1000;
+  noise.outlier_share = noise.drift_sd = noise.workers_sd = noise.config_sd = 0;
+  noise.first_loss = 0;
+  noise.calm_s = 1e12;
+  return noise;
+}
+
 TEST_CASE("Rounds scatter about the truth as they are told to", "[simulation]") {
   // Bug: noise of another size than the figures claim. Without outliers and drift the logarithm
   // has a standard deviation of 3 %, which 4,000 rounds show to within 1.1 % of it (one sigma).
   const Machine machine = plain_machine();
   Flows flows(machine);
-  SimulatedMachine simulated(flows, {.outlier_share = 0, .drift_sd = 0});
+  SimulatedMachine simulated(flows, quiet());
   const double truth = coupled(machine, config_of(2));
   std::vector<double> logs;
   for (int r = 0; r < 4000; ++r) {
@@ -184,6 +195,26 @@ TEST_CASE("Rounds scatter about the truth as they are told to", "[simulation]") 
   }
   CHECK(standard_deviation(logs) == Approx(0.03).epsilon(0.06));
   CHECK(std::abs(mean(logs)) < 5 * 0.03 / std::sqrt(4000.0));
+}
+
+TEST_CASE("Neighbours come and go, slow down who needs their cores, and are seen", "[simulation]") {
+  // Bug: bursts that no round tells of, or that never end. They take 0.3 of the cores a third of
+  // the time: half a minute calm, a quarter of a minute not.
+  NoiseOptions options = quiet();
+  options.calm_s = 30;
+  options.burst_s = 15;
+  options.burst_low = options.burst_high = 0.3;
+  options.round_sd = 0;
+  Noise noise(options, 9'000'001);
+  double taken = 0, lost = 0;
+  constexpr int rounds = 20'000;
+  for (int r = 0; r < rounds; ++r) {
+    const Disturbance disturbance = noise.of(config_of(2), r, 1, 1);
+    taken += disturbance.others_share / rounds;
+    lost += (1 - disturbance.factor) / rounds;
+  }
+  CHECK(taken == Approx(0.1).epsilon(0.15));
+  CHECK(lost == Approx(taken * (1 + 0.1 * 0.7)).epsilon(0.05));
 }
 
 TEST_CASE("The best that is found by bounds is the best of all", "[simulation]") {
@@ -267,9 +298,9 @@ TEST_CASE("The tuner finds good configs on simulated machines", "[simulation]") 
     gains.right += record.gains.right;
   }
   CHECK(quantile(regrets, 0.5) < 0.01);
-  CHECK(quantile(regrets, 0.9) < 0.04);
+  CHECK(quantile(regrets, 0.9) < 0.05);
   CHECK(gains.said >= 20);
-  CHECK(gains.said - gains.right <= 2);
+  CHECK(gains.said - gains.right <= 1);
 }
 
 TEST_CASE("Where all configs are equally fast little is claimed", "[simulation]") {
@@ -277,9 +308,9 @@ TEST_CASE("Where all configs are equally fast little is claimed", "[simulation]"
   int wrong = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Problem problem = draw_null_problem(seed, {200, 300});
-    wrong += contest(problem, {{.budget_s = 120}}, {}).front().gains.said > 0;
+    wrong += contest(problem, {{.budget_s = 120}}, {}).front().changes;
   }
-  CHECK(wrong <= 8);
+  CHECK(wrong <= 2);
 }
 
 }  // namespace

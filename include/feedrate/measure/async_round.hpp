@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
-#include <optional>
-#include <utility>
 
 #include "feedrate/measure/async_device.hpp"
 #include "feedrate/measure/round.hpp"
@@ -23,30 +20,30 @@ namespace feedrate {
 template <class Queue, class Ready, Clock C = SteadyClock>
 Round run_async_round(AsyncDevice& device, Queue&& queue, Ready&& ready,
                       const RoundOptions& options, const C& clock = {}) {
-  Round round;
   const double call_s = clock.now_s();
   queue();
-  round.first_batch_s = clock.now_s() - call_s;
+  const double first_batch_s = clock.now_s() - call_s;
   detail::count_progress(options);
   device.finish();
   detail::count_progress(options);
-  const detail::RoundMeter meter(options);
-  round.ring_at_start = ready();
-  const double start_s = clock.now_s();
-  round.host_s = std::numeric_limits<double>::infinity();
+  detail::Window window(options);
+  window.begin(ready, clock);
   do {
     detail::check_abort(options);
-    const double before_s = round.duration_s;
-    round.samples += queue();
-    ++round.batches;
-    round.duration_s = clock.now_s() - start_s;
-    round.host_s = std::min(round.host_s, round.duration_s - before_s);
+    const std::size_t samples = queue();
+    const double queued_s = clock.now_s();
+    window.add(samples, queued_s, queued_s);
     detail::count_progress(options);
-  } while (!detail::is_over(round, options, ready));
-  round.ring_at_end = ready();
+    if (window.was_warm_up(ready)) {
+      device.finish();  // else its work from before would end in the window
+      window.begin(ready, clock);
+    }
+  } while (!window.is_over());
+  const int ring_at_end = ready();
   const DeviceWork work = device.finish();
-  round.duration_s = clock.now_s() - start_s;
-  meter.read(round);
+  Round round = window.end(ring_at_end, clock.now_s());
+  round.first_batch_s = first_batch_s;
+  round.host_s = window.least_batch_s();
   round.step_s = std::min(work.step_s, round.duration_s);
   round.wait_s = round.duration_s - round.step_s;
   round.copy_s = work.copy_s;
@@ -55,21 +52,10 @@ Round run_async_round(AsyncDevice& device, Queue&& queue, Ready&& ready,
   return round;
 }
 
-namespace detail {
-
-/// What there is; data that end within a round are a fault of theirs.
-template <class Value>
-Value or_throw_end(std::optional<Value> value) {
-  if (!value) throw Error(Fault::data, "The dataset ended in the middle of a measurement.");
-  return *std::move(value);
-}
-
-}  // namespace detail
-
 /// Each batch of the loader is copied to the device, which steps on it.
 inline Round run_copied_round(AsyncDevice& device, Loader& loader, const RoundOptions& options) {
   const auto queue = [&] {
-    const std::size_t samples = detail::or_throw_end(device.upload(loader));
+    const std::size_t samples = *detail::or_throw_end(device.upload(loader));
     device.step();
     return samples;
   };
@@ -79,7 +65,7 @@ inline Round run_copied_round(AsyncDevice& device, Loader& loader, const RoundOp
 
 /// All steps are on the first batch of the loader; the others are given back as they are.
 inline Round run_uncopied_round(AsyncDevice& device, Loader& loader, const RoundOptions& options) {
-  const auto next = [&] { return detail::or_throw_end(loader.next()); };
+  const auto next = [&] { return *detail::or_throw_end(loader.next()); };
   {
     const Lease first = next();
     device.upload(first);

@@ -49,16 +49,19 @@ class PipelineData {
   RoundOptions within_epoch(const Config& config, RoundOptions options) const {
     if (mode_ == CacheMode::warm) return options;
     const auto least = static_cast<std::uint64_t>(options.min_batches);
-    options.max_batches = static_cast<int>(std::max(batches_per_epoch(config), least));
+    const auto most = static_cast<std::uint64_t>(options.max_batches);
+    const std::uint64_t epoch = std::max(batches_per_epoch(config), least);
+    options.max_batches = static_cast<int>(std::min(most, epoch));
     return options;
   }
 
   /// A round of the config has ended: the next one begins behind what it has read.
   void advance(const Config& config, const Round& round) {
     const auto batch = static_cast<std::uint64_t>(config.batch);
-    const std::uint64_t ahead = batch * static_cast<std::uint64_t>(options_for(config).slots());
-    most_read_ = std::max(most_read_, round.samples + ahead);
-    cursor_ += round.samples + ahead;
+    const int beside = round.warm_up_batches + options_for(config).slots();
+    const std::uint64_t read = round.samples + batch * static_cast<std::uint64_t>(beside);
+    most_read_ = std::max(most_read_, read);
+    cursor_ += read;
   }
 
   std::uint64_t batches_per_epoch(const Config& config) const {

@@ -38,7 +38,9 @@ inline Json tier_json(const Outcome& outcome, const TierChoice& choice) {
           {"speedup", to_json(choice.speedup)},
           {"tie_set", choice.tie_set},
           {"open_gain", choice.open_gain},
-          {"caveats", choice.caveats}};
+          {"caveats", choice.caveats},
+          {"promising", choice.promising ? Json(*choice.promising) : Json(nullptr)},
+          {"promise", choice.promising ? to_json(choice.promise) : Json(nullptr)}};
 }
 
 inline Json recommendation_json(const Outcome& outcome) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string>
 
@@ -10,6 +11,13 @@
 #include "feedrate/tune/outcome.hpp"
 
 namespace feedrate::detail {
+
+/// "1.30x (1.20 to 1.40)".
+inline std::string speedup_text(const Interval& speedup) {
+  const std::string text = format_number(speedup.estimate) + "x";
+  if (!std::isfinite(speedup.high)) return text;
+  return text + " (" + format_number(speedup.low) + " to " + format_number(speedup.high) + ")";
+}
 
 /// "970/s with 1.2 MiB, 1,410/s with 3.1 MiB": some points of the front, least memory first.
 inline std::string pareto_text(const Outcome& outcome) {

@@ -56,6 +56,11 @@ inline Json workload_json(const WorkloadInfo& workload) {
   return json;
 }
 
+/// Where the reference comes from.
+inline std::string reference_source(const Report& report) {
+  return report.workload.script ? "script" : report.reference_given ? "given" : "framework_default";
+}
+
 /// What the user did not say is null.
 inline Json constraints_json(const Constraints& constraints) {
   return {{"max_memory_bytes", positive_or_null(constraints.max_memory_bytes)},
@@ -130,10 +135,12 @@ inline Json to_json(const Report& report) {
   json["search"] = search_json(outcome);
   json["probes"] =
       detail::json_array(outcome.probes, [](const Probe& probe) { return to_json(probe); });
+  json["disturbed"] =
+      detail::json_array(outcome.disturbed, [](const Probe& probe) { return to_json(probe); });
   json["demands"] = to_json(outcome.demands);
   json["race"] = detail::race_json(outcome);
   json["reference"] = {{"config", to_json(outcome.trials[outcome.reference].config)},
-                       {"source", report.workload.script ? "script" : "framework_default"},
+                       {"source", detail::reference_source(report)},
                        {"trial", outcome.reference}};
   json["best_device"] = detail::best_device_json(outcome.best_device);
   json["recommendation"] = detail::recommendation_json(outcome);

@@ -91,7 +91,9 @@ class RateTable {
     if (shows_device_memory()) text_ += right_aligned(bytes_text(trial.device_bytes()), 10);
     if (shows_memory()) text_ += right_aligned(bytes_text(trial.memory_bytes), 10);
     if (speedup && std::isfinite(speedup->high)) {
-      text_ += "  " + options_.bold(format_number(speedup->estimate) + "x");
+      const std::string times = format_number(speedup->estimate) + "x";
+      const bool is_recommended = &trial == &report_.outcome.recommended();
+      text_ += "  " + (is_recommended ? options_.bold(times) : times);
     }
     text_ += "\n";
   }

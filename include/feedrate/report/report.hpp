@@ -93,6 +93,7 @@ struct Report {
   WorkloadInfo workload;
   Space space;
   Constraints constraints;
+  bool reference_given = false;  ///< by --against
   std::vector<Tier> allowed;
   Objective objective = Objective::utilization;
   double budget_s = 0;

@@ -28,7 +28,6 @@ inline Json question_of(const Request& request) {
           {"variant", name_of(request.variant)},
           {"config", to_json(request.config)},
           {"seconds", options.seconds},
-          {"max_seconds", options.max_seconds},
           {"min_batches", options.min_batches},
           {"max_batches", options.max_batches}};
 }
@@ -43,7 +42,6 @@ inline void from_json(const Json& json, Request& request) {
   request.variant = static_cast<Variant>(detail::index_of(variant_names, json.at("variant")));
   detail::read(json, "config", request.config);
   detail::read(json, "seconds", request.options.seconds);
-  detail::read(json, "max_seconds", request.options.max_seconds);
   detail::read(json, "min_batches", request.options.min_batches);
   detail::read(json, "max_batches", request.options.max_batches);
 }

@@ -13,6 +13,7 @@
 #include "feedrate/report/coverage.hpp"
 #include "feedrate/report/emulation.hpp"
 #include "feedrate/report/format.hpp"
+#include "feedrate/report/offers.hpp"
 #include "feedrate/report/rate_table.hpp"
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/screen_options.hpp"
@@ -50,6 +51,9 @@ class Screen {
   void title() {
     std::string line = "autotune · " + report_.workload.name + " · " + device_text(report_) +
                        " · " + describe_cpus(report_.machine.limits.cpus);
+    if (const double share = others_share(outcome()); share > 0.1) {
+      line += ", of which other processes took " + format_percent(share) + " while measuring";
+    }
     if (report_.workload.kind == "builtin") line += " · built-in workload, not yours";
     if (outcome().interrupted) line += " · interrupted";
     block("", line);
@@ -142,9 +146,9 @@ class Screen {
   }
 
   void verified(const Interval& speedup) {
-    block("", "re-run " + std::to_string(outcome().verified_rounds) +
-                  " times in turn: " + format_number(speedup.estimate) + "x (" +
-                  format_number(speedup.low) + " to " + format_number(speedup.high) + ")");
+    block("", "proof: " + detail::speedup_text(speedup) + " what you have, in " +
+                  counted(static_cast<std::size_t>(outcome().verified_rounds), "fresh pair") +
+                  " of rounds (95 %)");
   }
 
   void ceilings() {
@@ -169,6 +173,7 @@ class Screen {
     block("SET", options_.bold(config_text(outcome(), config)));
     block("", "(" + describe(choice) + ")");
     for (const std::string& caveat : choice.caveats) block("", caveat + ".");
+    for (const std::string& line : offer_lines(outcome())) block("", line);
     if (outcome().pareto.size() > 1) block("", "rate against memory: " + pareto_text(outcome()));
     for (const Setting& setting : report_.settings) {
       if (report_.workload.script) {

@@ -2,8 +2,11 @@
 // The user's training script: what was found when it was attached to. Plain data.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
@@ -46,22 +49,44 @@ struct LaunchedGpu {
   std::uint64_t memory_bytes = 0;  ///< that its tensors took at most; 0: unknown, or no GPU
 };
 
-/// A command with the recommended settings against the same as it is, in fresh processes; where it
-/// is to stay as it is, one launch of that, which all of `as_is` and `outside_share` tell of.
+/// Pairs of launches that confirm a recommendation; fewer for a script that starts slowly.
+inline constexpr int confirmation_pairs = 4;
+
+/// What fresh processes show of a change.
+enum class ConfirmationVerdict : std::uint8_t { confirmed, inconclusive, slower };
+
+constexpr std::string_view name_of(ConfirmationVerdict verdict) noexcept {
+  constexpr std::array<std::string_view, 3> names = {"confirmed", "inconclusive", "slower"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+/// The verdict of the 95 % interval of a speed-up: a gain of nothing is confirmed in 2.5 % of
+/// cases.
+constexpr ConfirmationVerdict confirmation_verdict(const Interval& speedup) noexcept {
+  if (speedup.low > 1) return ConfirmationVerdict::confirmed;
+  if (speedup.high < 1) return ConfirmationVerdict::slower;
+  return ConfirmationVerdict::inconclusive;
+}
+
+/// A script with the recommended settings against the script as it is, in fresh processes. If
+/// nothing changes, the script is launched once: `as_is` and `outside_share` then describe it.
 struct Confirmation {
-  Config config = {};         ///< that was recommended, and still is unless this denies it
+  Config config = {};         ///< that was recommended; withdrawn unless it is confirmed
   Interval speedup{1, 1, 1};  ///< of the rate, 95 %
-  int pairs = 0;              ///< of launches, in turn; 0: it stays as it is
+  int pairs = 0;              ///< of launches, in turn; 0: nothing changes
   double as_is_samples_per_s = 0;
   double recommended_samples_per_s = 0;
   double as_is_first_batch_s = 0;  ///< from launch to the first report
   double recommended_first_batch_s = 0;
   LaunchedGpu as_is_gpu = {}, recommended_gpu = {};
   double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: no epoch ended
-  std::string failure = {};   ///< why there is none; then all but the config is empty
+  std::string failure = {};   ///< why a launch failed; then all but the config is empty
 
-  /// Whether fresh processes are no faster with it.
-  bool denies() const noexcept { return failure.empty() && pairs > 0 && speedup.estimate <= 1; }
+  /// A failed launch shows nothing.
+  ConfirmationVerdict verdict() const noexcept {
+    const bool compared = failure.empty() && pairs > 0;
+    return compared ? confirmation_verdict(speedup) : ConfirmationVerdict::inconclusive;
+  }
 };
 
 }  // namespace feedrate

@@ -57,6 +57,7 @@ inline Json to_json(const Confirmation& confirmation) {
   return {
       {"config", to_json(confirmation.config)},
       {"speedup", of_pairs(to_json(confirmation.speedup))},
+      {"verdict", of_pairs(name_of(confirmation.verdict()))},
       {"pairs", confirmation.pairs},
       {"as_is_samples_per_s", confirmation.as_is_samples_per_s},
       {"recommended_samples_per_s", of_pairs(confirmation.recommended_samples_per_s)},

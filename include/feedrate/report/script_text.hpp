@@ -37,8 +37,11 @@ inline double parked_share(const Outcome& outcome) {
   return rounds_s > 0 ? parked_s / rounds_s : 0;
 }
 
+/// "4 pairs of launches".
 inline std::string launches_text(int pairs) {
-  return pairs == 1 ? "one launch each" : std::to_string(pairs) + " launches each, in turn";
+  const std::string text =
+      std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " of launches";
+  return pairs < confirmation_pairs ? text + ", since the script starts slowly" : text;
 }
 
 /// Of the launches of the script as it is.
@@ -80,22 +83,38 @@ inline std::string gpus_text(const Confirmation& confirmation, const std::string
   return text;
 }
 
+inline std::string failed_text(const Outcome& outcome, const Confirmation& confirmation) {
+  const bool stays =
+      !outcome.trials.empty() && confirmation.config == outcome.trials[outcome.reference].config;
+  const std::string what =
+      stays ? "Not shown in a fresh process"
+            : "NOT confirmed in fresh processes with " + config_text(outcome, confirmation.config);
+  return what + ": " + confirmation.failure;
+}
+
+/// What to do where a change is not confirmed, unless a narrower change is tried next.
+inline std::string rejected_text(const Outcome& outcome, ConfirmationVerdict verdict) {
+  const bool slower = verdict == ConfirmationVerdict::slower;
+  const std::string text = slower ? " Slower" : " Inconclusive";
+  const bool keeps = outcome.tiers.empty() || outcome.choice().trial == outcome.reference;
+  if (!keeps) return text + ".";
+  return text + ": keep the script as it is" +
+         (slower ? "." : ", or repeat the run on an idle machine.");
+}
+
 inline std::string confirmation_text(const Outcome& outcome, const Confirmation& confirmation) {
-  if (!confirmation.failure.empty()) {
-    const bool stays =
-        !outcome.trials.empty() && confirmation.config == outcome.trials[outcome.reference].config;
-    return (stays ? "Not shown in a fresh process: " : "Not confirmed: ") + confirmation.failure;
-  }
+  if (!confirmation.failure.empty()) return failed_text(outcome, confirmation);
   if (confirmation.pairs == 0) return as_it_is_text(confirmation);
-  const bool denies = confirmation.denies();
+  const ConfirmationVerdict verdict = confirmation.verdict();
+  const bool confirmed = verdict == ConfirmationVerdict::confirmed;
   const std::string change =
-      denies ? "with " + config_text(outcome, confirmation.config) : "as recommended";
-  return std::string(denies ? "NOT confirmed" : "confirmed") + " in fresh processes (" +
-         launches_text(confirmation.pairs) + "): " + format_number(confirmation.speedup.estimate) +
-         "x" + (denies ? " " + change : "") + ", " +
-         format_number(confirmation.as_is_samples_per_s) + " to " +
-         format_number(confirmation.recommended_samples_per_s) + " samples/s." +
-         gpus_text(confirmation, change) + outside_text(confirmation);
+      confirmed ? "as recommended" : "with " + config_text(outcome, confirmation.config);
+  return std::string(confirmed ? "confirmed" : "NOT confirmed") + " in fresh processes (" +
+         launches_text(confirmation.pairs) + "): " + speedup_text(confirmation.speedup) +
+         (confirmed ? "" : " " + change) + ", " + format_number(confirmation.as_is_samples_per_s) +
+         " to " + format_number(confirmation.recommended_samples_per_s) + " samples/s." +
+         (confirmed ? "" : rejected_text(outcome, verdict)) + gpus_text(confirmation, change) +
+         outside_text(confirmation);
 }
 
 /// What an epoch costs at its end, as it is and with the choice, where that was measured.

@@ -2,8 +2,10 @@
 // Words of a command line as a shell takes them, so that commands in a report can be pasted.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace feedrate {
 
@@ -16,6 +18,23 @@ inline std::string shell_quoted(std::string_view word) {
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
+}
+
+/// The words of a line that `shell_quoted` made, with a space between them.
+inline std::vector<std::string> shell_words(std::string_view line) {
+  std::vector<std::string> words(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\'') {
+      quoted = !quoted;
+    } else if (line[i] == ' ' && !quoted) {
+      words.emplace_back();
+    } else {
+      if (line[i] == '\\' && !quoted && i + 1 < line.size()) ++i;
+      words.back() += line[i];
+    }
+  }
+  return words;
 }
 
 }  // namespace feedrate

@@ -30,20 +30,22 @@ inline std::string device_text(const Report& report) {
   return gpus[*index].name + " (" + report.device + ")";
 }
 
-/// How sure a choice is, as a phrase.
+/// How sure a choice is, as a phrase. Whatever changes something was shown to be faster than what
+/// there is; the phrase says how it stands to the other configs.
 inline std::string describe(const TierChoice& choice) {
   const std::string open = detail::open_gain_text(choice.open_gain);
   switch (choice.standing) {
     case Standing::keep_current:
-      return "keep it as it is: no finalist was shown to be faster" + open;
+      return "keep it as it is: nothing was shown to be faster" + open;
     case Standing::not_confirmed:
-      return "keep it as it is: fresh processes were no faster with what looked better";
+      return "keep it as it is: fresh processes did not confirm a gain";
     case Standing::tied:
-      return "tied with " + std::to_string(choice.tie_set.size() - 1) +
+      return "as fast as " + std::to_string(choice.tie_set.size() - 1) +
              " more, of which this one is the cheapest" + open;
     case Standing::unresolved:
-      return "not resolved" + (open.empty() ? "; another could be faster" : open) +
-             ": more --budget or a quieter machine tells";
+      if (choice.promising) return "keep it as it is: what looked faster was not shown to be";
+      return "the best of what was tried" + (open.empty() ? "; another could be faster" : open) +
+             ": raise --budget or use an idle machine";
     case Standing::close:
       return "no other finalist was shown to be faster" + open;
     case Standing::resolved:

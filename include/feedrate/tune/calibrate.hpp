@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/tune/calibrate_copies.hpp"
 #include "feedrate/tune/calibrate_loader.hpp"
 #include "feedrate/tune/sweep.hpp"
 
@@ -23,12 +24,17 @@ class Calibration {
  public:
   Calibration(Sweep& sweep, double share) : sweep_(sweep), share_(share) {}
 
+  /// Each kind of step is looked at before the loader, whose probes may take long, but within a
+  /// third of the time: without the loader nothing can be predicted.
   void run() {
     const std::vector<Kind> kinds = kinds_of_steps();
     measure_step(kinds.front());
+    std::size_t next = 1;
+    while (next < kinds.size() && !sweep_.is_past(share_ / 3)) look_at_step(kinds[next++]);
     LoaderCalibration(sweep_, share_).run();
-    measure_copies();
-    for (std::size_t k = 1; k < kinds.size(); ++k) measure_step(kinds[k]);
+    CopyCalibration(sweep_, share_, failed_).run();
+    while (next < kinds.size()) look_at_step(kinds[next++]);
+    for (std::size_t s = 1; s < demands().steps.size(); ++s) complete_step(demands().steps[s]);
   }
 
   /// The steps alone, of every kind.
@@ -40,12 +46,6 @@ class Calibration {
   /// Steps of one kind differ by their batch alone.
   using Kind = std::tuple<Precision, int, bool>;  ///< precision, step threads, graph
 
-  /// The rate of copies, and the config that was asked for it.
-  struct Copied {
-    Config config;
-    double samples_per_s;
-  };
-
   static Kind kind_of(const Config& config) noexcept {
     return {config.precision, config.step_threads, config.graph};
   }
@@ -53,41 +53,29 @@ class Calibration {
   Demands& demands() { return sweep_.outcome().demands; }
   bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
 
-  /// The reference's first: it is the one that everything else is compared with.
+  /// The reference's first: it is the one that everything else is compared with. Then those that
+  /// are most like it.
   std::vector<Kind> kinds_of_steps() const {
     const Config& reference = sweep_.reference();
     std::vector<Kind> kinds = {kind_of(reference)};
     for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
-      const Config& config = sweep_.trial(t).config;
-      const Kind kind = kind_of(config);
+      const Kind kind = kind_of(sweep_.trial(t).config);
       const bool known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
       if (sweep_.is_open(t) && !known) kinds.push_back(kind);
     }
+    const auto distance = [&](const Kind& kind) {
+      const auto& [precision, threads, graph] = kind;
+      const double times = static_cast<double>(threads) / reference.step_threads;
+      return std::abs(std::log2(times)) + (precision == reference.precision ? 0 : 0.5);
+    };
+    std::stable_sort(kinds.begin() + 1, kinds.end(),
+                     [&](const Kind& a, const Kind& b) { return distance(a) < distance(b); });
     return kinds;
   }
 
-  /// An open config of each batch of those that `wanted` names, as it is probed: with no batch
-  /// ahead, so that it needs no more memory than any other. The reference's place of preprocessing
-  /// and its accumulation come first.
-  template <class Wanted>
-  std::map<int, Config> open_by_batch(Wanted&& wanted) const {
-    std::map<int, Config> found;
-    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
-      Config config = sweep_.trial(t).config;
-      if (!sweep_.is_open(t) || !wanted(config)) continue;
-      config.workers = config.prefetch = 0;
-      if (std::find(failed_.begin(), failed_.end(), config) != failed_.end()) continue;
-      const auto [known, added] = found.try_emplace(config.batch, config);
-      if (!added && likeness(config) > likeness(known->second)) known->second = config;
-    }
-    return found;
-  }
-  int likeness(const Config& config) const {
-    return 2 * (config.preprocess == sweep_.reference().preprocess) +
-           (config.accumulate == accumulate_of(config.batch));
-  }
   std::map<int, Config> open_steps(const Kind& kind) const {
-    return open_by_batch([&](const Config& config) { return kind_of(config) == kind; });
+    return open_by_batch(sweep_, failed_,
+                         [&](const Config& config) { return kind_of(config) == kind; });
   }
 
   /// One kind of step with its smallest batch, with the largest that works and fits the time, and
@@ -101,6 +89,50 @@ class Calibration {
     if (!is_slow(step)) measure_middle(step, open_steps(kind));
     step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
     demands().steps.push_back(std::move(step));
+  }
+
+  /// Another kind of step, with the largest batch that takes little time: it is seen at once where
+  /// that kind is far slower, or fails.
+  void look_at_step(const Kind& kind) {
+    if (out_of_time() || demands().steps.empty()) return measure_step(kind);
+    const auto [precision, threads, graph] = kind;
+    const std::map<int, Config> configs = open_steps(kind);
+    if (configs.empty() || is_beyond_slow(kind)) return;
+    StepDemand step{precision, threads, graph, {}, {}, 0, 0};
+    const auto above = configs.upper_bound(affordable_batch(threads));
+    const auto& [batch, config] = above == configs.begin() ? *above : *std::prev(above);
+    if (!probe_step(step, config)) {
+      give_up(config, batch, last_lost(batch));
+      return measure_step(kind);
+    }
+    step.time = law_of_another(step);
+    demands().steps.push_back(std::move(step));
+  }
+
+  /// One that was only looked at, unless it is slow: its smallest and its largest batch, too, and
+  /// one between them.
+  void complete_step(StepDemand& step) {
+    const Kind kind{step.precision, step.step_threads, step.graph};
+    const std::map<int, Config> configs = open_steps(kind);
+    if (step.seconds.size() > 1 || configs.empty() || is_slow(step) || out_of_time()) return;
+    const auto& [smallest, config] = *configs.begin();
+    if (!step.seconds.contains(smallest)) probe_step(step, config);
+    if (!out_of_time() && step.seconds.rbegin()->first < configs.rbegin()->first)
+      probe_largest(step, kind);
+    if (!out_of_time()) measure_middle(step, open_steps(kind));
+    step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
+  }
+
+  /// The largest batch of the first kind whose probe takes an eighth of the longest round at most,
+  /// also with so many threads.
+  int affordable_batch(int threads) {
+    const StepDemand& first = demands().steps.front();
+    const double slower = std::max(1.0, static_cast<double>(first.step_threads) / threads);
+    int largest = first.seconds.begin()->first;
+    for (const auto& [batch, seconds] : first.seconds) {
+      if (3 * seconds * slower <= sweep_.longest_round_s() / 8) largest = batch;
+    }
+    return largest;
   }
 
   /// With what fails, others are given up: what is open then is asked for anew.
@@ -121,7 +153,7 @@ class Calibration {
       const Config config = configs.rbegin()->second;
       const bool too_long = takes_too_long(step, config.batch);
       if (!too_long && probe_step(step, config)) return;
-      if (!too_long) give_up(config, config.batch, std::numeric_limits<int>::max());
+      if (!too_long) give_up(config, config.batch, last_lost(config.batch));
       configs = open_steps(kind);
       if (too_long) configs.erase(configs.lower_bound(config.batch), configs.end());
     }
@@ -146,6 +178,17 @@ class Calibration {
                          return other.precision == step.precision && other.graph == step.graph &&
                                 same != other.seconds.end() && 2 * same->second < seconds;
                        });
+  }
+
+  /// Whether a number of threads between this one and the reference's is slow already.
+  bool is_beyond_slow(const Kind& kind) {
+    const auto [least, most] = std::minmax({std::get<1>(kind), sweep_.reference().step_threads});
+    const std::vector<StepDemand>& steps = demands().steps;
+    return std::any_of(
+        steps.begin(), steps.end(), [&, least = least, most = most](const StepDemand& other) {
+          const bool between = least < other.step_threads && other.step_threads < most;
+          return between && other.precision == std::get<0>(kind) && is_slow(other);
+        });
   }
 
   /// A kind of step that was seen with one batch is taken to follow the batch as another kind does.
@@ -173,15 +216,17 @@ class Calibration {
     return true;
   }
 
-  int accumulate_of(int batch) const {
-    const int effective = sweep_.options().space.effective_batch;
-    return effective > 0 ? std::max(1, effective / batch) : 1;
+  /// Three steps of so many samples, at the rate known so far. There are many kinds but the first.
+  bool takes_too_long(const StepDemand& step, int batch) {
+    const auto& [known, seconds] = *step.seconds.rbegin();
+    const bool is_first = demands().steps.empty();
+    return 3 * seconds * batch / known > sweep_.longest_round_s() / (is_first ? 2 : 8);
   }
 
-  /// Three steps of so many samples, at the rate known so far.
-  bool takes_too_long(const StepDemand& step, int batch) const {
-    const auto& [known, seconds] = *step.seconds.rbegin();
-    return 3 * seconds * batch / known > sweep_.longest_round_s() / 2;
+  /// The largest batch that is lost with one that failed: all that need more memory, where that
+  /// lacked.
+  int last_lost(int batch) const {
+    return sweep_.lacked_memory() ? std::numeric_limits<int>::max() : batch;
   }
 
   /// What a step can't do alone it can't do behind a loader; what it did there it can do.
@@ -193,49 +238,6 @@ class Calibration {
       if (config.batch < from_batch || config.batch > to_batch) continue;
       if (trial.status != TrialStatus::infeasible && trial.rounds.empty()) sweep_.give_up(trial);
     }
-  }
-
-  /// Copies from either kind of memory, of the largest batch that works.
-  void measure_copies() {
-    if (!sweep_.measurer().copies()) return;
-    const std::set<Preprocess> places = open_values(sweep_, &Config::preprocess);
-    if (places.empty()) return;
-    const Preprocess own = sweep_.reference().preprocess;
-    const Preprocess usual = places.contains(own) ? own : *places.begin();
-    std::optional<Copied> copied;
-    for (const bool pinned : open_values(sweep_, &Config::pinned)) {
-      const auto now = measure_copy(usual, pinned, std::numeric_limits<int>::max());
-      if (!now) continue;
-      (pinned ? demands().copy_pinned : demands().copy_pageable) = now->samples_per_s;
-      copied = now;
-    }
-    if (copied) measure_other_bytes(*copied, places);
-  }
-
-  /// Where samples are preprocessed decides how many bytes of them travel, from either memory.
-  void measure_other_bytes(const Copied& usual, const std::set<Preprocess>& places) {
-    for (const Preprocess place : places) {
-      if (place == usual.config.preprocess) continue;
-      const auto other = measure_copy(place, usual.config.pinned, usual.config.batch);
-      if (other) demands().copy_factor[place] = other->samples_per_s / usual.samples_per_s;
-    }
-  }
-
-  /// The rate of copies of the largest batch up to `most` that works.
-  std::optional<Copied> measure_copy(Preprocess place, bool pinned, int most) {
-    const std::map<int, Config> configs = open_by_batch([&](const Config& config) {
-      return config.preprocess == place && config.pinned == pinned && config.batch <= most;
-    });
-    for (auto config = configs.rbegin(); config != configs.rend(); ++config) {
-      if (const auto rate = probe_copy(config->second)) return Copied{config->second, *rate};
-    }
-    return std::nullopt;
-  }
-
-  std::optional<double> probe_copy(const Config& config) {
-    if (out_of_time()) return std::nullopt;
-    const auto round = sweep_.probe({Part::copy, config, sweep_.probe_options()}, "calibrate");
-    return round ? std::optional(round->samples_per_s()) : std::nullopt;
   }
 
   Sweep& sweep_;

@@ -119,6 +119,7 @@ class LoaderCalibration {
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
     if (workers > 0 && cpu_s > 0) loader.cpu_s_by_workers[workers] = cpu_s;
     if (loader.serial_s > 0) return true;
+    if (workers > 0) rate_of_one_ = round->samples_per_s() / workers;
     loader.serial_s = 1 / (round->samples_per_s() / std::max(workers, 1));
     loader.cpu_s = cpu_s;
     loader.variability = round->variability * roomiest(workers).batch;
@@ -148,7 +149,8 @@ class LoaderCalibration {
   }
 
   /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
-  /// with which they hold 32 samples for each worker: fewer would bound the loader by its ring.
+  /// with which they hold 32 samples for each worker: fewer would bound the loader by its ring. One
+  /// worker, which has nobody to share a batch with, loads the smallest, and slow ones a smaller.
   Config roomiest(int workers) const {
     const std::set<int> batches = open_values(sweep_, &Config::batch);
     Config config{
@@ -157,12 +159,30 @@ class LoaderCalibration {
       const int most = *open_values(sweep_, &Config::prefetch).rbegin();
       config.prefetch = std::clamp(most, 1, most_prefetch_);
     }
+    config.batch = *batches.begin();
+    if (workers == 1) return canonical(config);
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
+    const int affordable = affordable_batch(std::max(workers, 1));
+    if (affordable < *middle) {
+      const auto above = batches.upper_bound(affordable);
+      if (above != batches.begin()) config.batch = *std::prev(above);
+      return canonical(config);
+    }
     for (auto batch = middle; batch != batches.end() && *batch <= most_batch_; ++batch) {
       config.batch = *batch;
       if (*batch * (config.prefetch + 1) >= 32 * workers) break;
     }
     return canonical(config);
+  }
+
+  /// So large a batch is loaded, as often as a probe loads it, in half of the longest round, where
+  /// workers help each other at least by half.
+  int affordable_batch(int workers) const {
+    const auto one = rate_of_one_;
+    if (one <= 0) return std::numeric_limits<int>::max();
+    const double seconds = sweep_.longest_round_s() / 2;
+    const double batches = 1 + sweep_.probe_options().min_batches;
+    return static_cast<int>(std::min(1e9, seconds / batches * one * (1 + workers) / 2));
   }
 
   /// Data that wait want more workers than cores: goes on while the loader gains by it, leaves
@@ -217,9 +237,10 @@ class LoaderCalibration {
   double share_;
   int most_prefetch_ = std::numeric_limits<int>::max();  ///< for which there is room
   int most_batch_ = std::numeric_limits<int>::max();
-  std::string failure_;    ///< of the last probe that failed; empty: none did
-  double cores_used_ = 0;  ///< in the last probe of the loader
-  double took_s_ = 0;      ///< to start the workers of the last number, and to probe them
+  double rate_of_one_ = 0;  ///< samples/s of one worker; 0: not known yet
+  std::string failure_;     ///< of the last probe that failed; empty: none did
+  double cores_used_ = 0;   ///< in the last probe of the loader
+  double took_s_ = 0;       ///< to start the workers of the last number, and to probe them
 };
 
 }  // namespace feedrate

@@ -2,6 +2,7 @@
 // The candidates: the trials of a sweep that may be measured, with what is predicted of them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -24,7 +25,7 @@ inline double log_score_of(const Sweep& sweep, const Config& config, const Predi
     case Objective::busy:
       return rate - std::log(prediction.device_samples_per_s);
     case Objective::mfu:
-      return rate - sweep.log_peak(config);
+      return rate - log_peak(sweep.options(), config);
     default:
       return rate;
   }
@@ -32,12 +33,26 @@ inline double log_score_of(const Sweep& sweep, const Config& config, const Predi
 
 namespace detail {
 
-/// A round takes a first batch and the least of a round. What takes too long is predicted alone.
-inline bool takes_too_long(Sweep& sweep, std::size_t trial, const Prediction& prediction) {
+/// A round takes a first batch and the least of a round.
+inline bool round_takes_too_long(const Sweep& sweep, std::size_t trial) {
   const Config& config = sweep.trial(trial).config;
-  const double round_s =
-      config.batch * (1 + sweep.round_options().min_batches) / prediction.samples_per_s;
-  if (trial == sweep.outcome().reference || round_s <= sweep.longest_round_s()) return false;
+  const auto prediction = predict(sweep.outcome().demands, config);
+  const int batches = 1 + sweep.round_options_of(config).min_batches;
+  return prediction && config.batch * batches / prediction->samples_per_s > sweep.longest_round_s();
+}
+
+/// Seconds that a round of `config` is expected to take, with a batch before and one behind it.
+inline double round_cost_s(const Sweep& sweep, const Config& config) {
+  const RoundOptions options = sweep.round_options_of(config);
+  const auto prediction = predict(sweep.outcome().demands, config);
+  if (!prediction) return options.seconds;
+  const double batch_s = config.batch / prediction->samples_per_s;
+  return 2 * batch_s + std::max(options.min_batches * batch_s, options.seconds);
+}
+
+/// What takes too long is predicted alone.
+inline bool takes_too_long(Sweep& sweep, std::size_t trial, const Prediction& prediction) {
+  if (trial == sweep.outcome().reference || !round_takes_too_long(sweep, trial)) return false;
   sweep.trial(trial).predicted_samples_per_s = prediction.samples_per_s;
   sweep.trial(trial).status = TrialStatus::predicted;
   sweep.trial(trial).reason = "a round of it would take too long";

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "feedrate/tune/calibrate.hpp"
+#include "feedrate/tune/candidates.hpp"
 #include "feedrate/tune/sweep.hpp"
 
 namespace feedrate {
@@ -40,7 +41,7 @@ inline std::array<PartSum, 4> measure_in_turn(Sweep& sweep, const Config& config
   for (int turn = 0; turn < turns; ++turn) {
     if (turn > 0 && (sweep.stopped() || sweep.is_past(share))) break;
     for (const Part part : parts) {
-      const auto round = sweep.probe({part, config, sweep.round_options()}, "ceilings");
+      const auto round = sweep.probe({part, config, sweep.round_options_of(config)}, "ceilings");
       if (!round) return {};
       sums[static_cast<std::size_t>(part)].add(*round);
     }
@@ -49,9 +50,28 @@ inline std::array<PartSum, 4> measure_in_turn(Sweep& sweep, const Config& config
   return sums;
 }
 
+/// The ceilings of a trial by what calibration has found, where a round of it takes too long.
+inline std::optional<Ceilings> known_ceilings(const Sweep& sweep, std::size_t index) {
+  const Trial& trial = sweep.trial(index);
+  const Demands& demands = sweep.outcome().demands;
+  const StepDemand* step = demands.step(trial.config);
+  if (!step || !demands.loader || !round_takes_too_long(sweep, index)) return std::nullopt;
+  Ceilings ceilings{.loader = demands.loader->rate(trial.config),
+                    .device = step->rate(trial.config.batch),
+                    .coupled = trial.samples_per_s().estimate};
+  if (const auto copy = demands.copy(trial.config)) ceilings.copy = *copy;
+  const double cpu_s = demands.loader->cpu_seconds(trial.config) + step->cpu_s;
+  if (trial.config.workers > 0 && cpu_s > 0) ceilings.cores = demands.cores / cpu_s;
+  return ceilings;
+}
+
 /// Puts the ceilings of a trial into it; none where a part of it failed.
 inline void measure_ceilings(Sweep& sweep, std::size_t index, double share) {
-  constexpr int turns = 3;
+  constexpr int turns = 2;
+  if (const auto known = known_ceilings(sweep, index)) {
+    sweep.trial(index).ceilings = *known;
+    return;
+  }
   const Config config = sweep.trial(index).config;
   const auto sums = measure_in_turn(sweep, config, turns, share);
   const auto& [coupled, loader, copy, device] = sums;
@@ -130,14 +150,12 @@ inline void look_at(Sweep& sweep, std::size_t index, double share) {
 
 }  // namespace detail
 
-/// Looks closer at the reference and at the choice of each tier, until `share` of the budget.
+/// Looks closer at the reference and at what is recommended, until `share` of the budget.
 inline void look_closer(Sweep& sweep, double share) {
   Outcome& outcome = sweep.outcome();
   std::vector<std::size_t> trials = {outcome.reference};
-  for (const TierChoice& choice : outcome.tiers) {
-    if (std::find(trials.begin(), trials.end(), choice.trial) == trials.end()) {
-      trials.push_back(choice.trial);
-    }
+  if (!outcome.tiers.empty() && outcome.choice().trial != outcome.reference) {
+    trials.push_back(outcome.choice().trial);
   }
   const bool has_parts = sweep.measurer().can_run(Part::device);
   if (has_parts && !sweep.stopped()) detail::measure_best_device(sweep, share);

@@ -11,73 +11,72 @@
 #include <vector>
 
 #include "feedrate/core/random.hpp"
+#include "feedrate/tune/beliefs.hpp"
 #include "feedrate/tune/candidates.hpp"
-#include "feedrate/tune/finalists.hpp"
-#include "feedrate/tune/surrogate.hpp"
 #include "feedrate/tune/sweep.hpp"
 
 namespace feedrate {
 
-/// The model-based search: single rounds, each where the expected improvement is largest.
+/// The model-based search: single rounds, each where the expected improvement per second is
+/// largest. Source: J. Snoek, H. Larochelle, R. P. Adams, "Practical Bayesian Optimization of
+/// Machine Learning Algorithms", 2012.
 class Exploration {
  public:
-  explicit Exploration(Sweep& sweep) : Exploration(sweep, candidates_of(sweep)) {}
+  explicit Exploration(Sweep& sweep) : sweep_(sweep), beliefs_(sweep, candidates_of(sweep)) {
+    for (std::size_t i = 0; i < beliefs_.size(); ++i)
+      cost_s_.push_back(detail::round_cost_s(sweep, beliefs_.config(i)));
+  }
 
-  /// Runs the reference, then all of few configs, in turn; of many what is predicted to be best,
-  /// until no config of any tier promises more than `worth`. Ends where `share` of the budget is
-  /// used.
+  /// Runs the reference, then all of few configs; of many what is predicted to be best, until none
+  /// promises more than `worth`. Ends where `share` of the budget is used.
   void run(double share) {
-    try_reference();
-    if (surrogate_.size() == 0) return;
-    if (surrogate_.size() <= few) {
+    try_reference(false);
+    if (beliefs_.size() == 0) return;
+    if (beliefs_.size() <= few) {
       try_all(share);
     } else {
       improve(share);
       polish(share);
     }
+    if (!beliefs_.has_learnt()) try_reference(true);
     tell();
   }
 
  private:
-  Exploration(Sweep& sweep, const Candidates& candidates)
-      : sweep_(sweep),
-        trials_(candidates.trials),
-        surrogate_(candidates.list, 15 * sweep.round_options().seconds),
-        open_(surrogate_.size(), true),
-        tried_(surrogate_.size(), false),
-        thrift_(thrift_of(surrogate_)) {}
-
   /// Expected improvement, in logarithms, for which a round is run.
   static constexpr double worth = 0.0004;
+  /// What it counts in a tier that is far behind.
+  static constexpr double weight_behind = 0.25;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double doubt = 0.03;
   /// So few configs leave nothing to predictions: to measure them takes seconds.
   static constexpr std::size_t few = 16;
-  /// So often those that may lead are measured, so that one slow round rules none out; and the part
-  /// of the share at which exploring ends that these turns may use up: the rest is the race's.
+  /// So often those that may lead are measured, within so much of the share: the rest is the
+  /// race's.
   static constexpr int turns = 3;
   static constexpr double turns_share = 2.0 / 3;
 
-  /// It is run even where nothing could be predicted of it: all gains are measured against it.
-  void try_reference() {
+  /// It is run even where nothing could be predicted of it. One that takes long waits for its
+  /// proof, unless it is the last that is left to try.
+  void try_reference(bool is_last) {
     const std::size_t reference = sweep_.outcome().reference;
-    const auto found = std::find(trials_.begin(), trials_.end(), reference);
-    if (found != trials_.end()) return try_one(static_cast<std::size_t>(found - trials_.begin()));
-    if (sweep_.is_open(reference)) sweep_.run(reference, "explore");
+    const bool waits = !is_last && beliefs_.size() > 1;
+    if (waits && detail::round_takes_too_long(sweep_, reference)) return;
+    if (!sweep_.is_open(reference)) return;
+    for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+      if (beliefs_.trial(i) == reference) return try_one(i);
+    }
+    sweep_.run(reference, "explore");
   }
 
   void try_one(std::size_t i) {
-    Trial& trial = sweep_.trial(trials_[i]);
-    if (trial.rounds.empty()) trial.predicted_samples_per_s = expected_rate(i);
-    const auto score = sweep_.run(trials_[i], "explore");
-    open_[i] = score.has_value();
-    if (!score) return;
-    tried_[i] = true;
-    const bool joules = sweep_.options().objective == Objective::samples_per_joule;
-    if (joules && !learnt_) offset_ = score->objective - score->rate;
-    surrogate_.observe(i, score->objective - offset_, sweep_.elapsed_s());
-    surrogate_.learn();
-    learnt_ = true;
+    Trial& trial = sweep_.trial(beliefs_.trial(i));
+    if (trial.rounds.empty()) trial.predicted_samples_per_s = beliefs_.expected_rate(i);
+    if (const auto score = sweep_.run(beliefs_.trial(i), "explore")) {
+      beliefs_.observe(i, *score);
+    } else {
+      beliefs_.close(i);
+    }
   }
 
   bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
@@ -90,25 +89,25 @@ class Exploration {
       try_one(*next);
     }
     Random random(sweep_.options().seed, 0, 1);
-    std::vector<std::size_t> order(surrogate_.size());
+    std::vector<std::size_t> order(beliefs_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (int turn = 1; turn < turns; ++turn) {
       shuffle(order, random);
       for (const std::size_t i : order) {
         if (sweep_.stopped() || sweep_.is_past(share * turns_share)) return;
-        if (open_[i] && may_lead(i)) try_one(i);
+        if (beliefs_.is_open(i) && may_lead(i)) try_one(i);
       }
       repeated_ = true;
     }
   }
 
-  /// Whether a candidate may be the best of a tier: single rounds are slow by half at most.
+  /// Whether it may be the best of a tier: single rounds are slow by half at most.
   bool may_lead(std::size_t i) const {
     const auto& tiers = sweep_.options().allowed;
     return std::any_of(tiers.begin(), tiers.end(), [&](Tier tier) {
-      const auto leader = leader_of(tier);
-      if (!leader || !sweep_.within(trials_[i], tier)) return false;
-      return value(i) > value(*leader) - std::numbers::ln2;
+      const auto leader = beliefs_.leader_of(tier);
+      if (!leader || !beliefs_.within(i, tier)) return false;
+      return beliefs_.value(i) > beliefs_.value(*leader) - std::numbers::ln2;
     });
   }
 
@@ -118,61 +117,43 @@ class Exploration {
          const auto next = idle < patience() ? most_promising() : std::nullopt;) {
       if (is_over(share)) return;
       try_one(*next);
-      if (!open_[*next] && sweep_.lacked_memory()) continue;  // others may have room
+      if (!beliefs_.is_open(*next) && sweep_.lacked_memory()) continue;  // others may have room
       const double now = best_values();
       idle = now > best + finest_difference / 2 ? 0 : idle + 1;
       best = std::max(best, now);
     }
   }
 
-  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
-  void polish(double share) {
+  /// So many rounds in a row that change nothing end the search: plateaus have no end.
+  int patience() const { return 15 + static_cast<int>(beliefs_.size() / 25); }
+
+  /// Sum over the tiers of what their leaders reach.
+  double best_values() const {
+    double sum = 0;
     for (const Tier tier : sweep_.options().allowed) {
-      while (const auto next = learnt_ ? best_neighbour(tier) : std::nullopt) {
-        if (is_over(share)) return;
-        try_one(*next);
-      }
+      if (const auto leader = beliefs_.leader_of(tier)) sum += beliefs_.value(*leader);
     }
+    return sum;
   }
 
-  std::optional<std::size_t> best_neighbour(Tier tier) const {
-    const auto leader = leader_of(tier);
-    if (!leader) return std::nullopt;
-    return best_of([&](std::size_t i) { return value(i); },
-                   [&](std::size_t i) {
-                     return !tried_[i] && sweep_.within(trials_[i], tier) && may_beat(i, *leader);
-                   });
-  }
-
-  bool may_beat(std::size_t i, std::size_t leader) const {
-    if (!are_neighbours(surrogate_.config(i), surrogate_.config(leader))) return false;
-    const double hope = value(i) + 3 * std::max(surrogate_.deviation(i), doubt);
-    return hope > value(leader) + finest_difference;
-  }
-
-  /// What is expected of a candidate now, in samples/s.
-  double expected_rate(std::size_t i) const {
-    const auto prediction = predict(sweep_.outcome().demands, surrogate_.config(i));
-    if (!learnt_) return prediction->samples_per_s;
-    const double correction =
-        surrogate_.mean(i) - log_score_of(sweep_, surrogate_.config(i), *prediction);
-    return prediction->samples_per_s * std::exp(correction);
-  }
-
-  double value(std::size_t i) const { return surrogate_.mean(i) - thrift_[i]; }
-
-  /// The candidate with the largest expected improvement in any tier; empty when none is worth it.
+  /// What is expected to gain most per second, in any tier. A tier of which nothing was measured
+  /// yet begins with its best.
   std::optional<std::size_t> most_promising() const {
-    if (!learnt_) return best_untried();
+    if (!beliefs_.has_learnt()) return best_untried();
     std::optional<std::size_t> best;
-    double most = worth;
+    double most = 0;
     for (const Tier tier : sweep_.options().allowed) {
-      const auto leader = leader_of(tier);
-      for (std::size_t i = 0; i < surrogate_.size(); ++i) {
-        if (!open_[i] || !sweep_.within(trials_[i], tier)) continue;
-        const double gain = leader ? expected_improvement(i, *leader) : HUGE_VAL;
-        if (gain <= most) continue;
-        most = gain;
+      const auto leader = beliefs_.leader_of(tier);
+      if (!leader) {
+        if (const auto first = best_within(tier)) return first;
+        continue;
+      }
+      const double weight = beliefs_.is_behind(*leader) ? weight_behind : 1;
+      for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+        if (!beliefs_.is_open(i) || !beliefs_.within(i, tier)) continue;
+        const double gain = weight * beliefs_.expected_improvement(i, *leader);
+        if (gain <= worth || gain / cost_s_[i] <= most) continue;
+        most = gain / cost_s_[i];
         best = i;
       }
     }
@@ -180,57 +161,50 @@ class Exploration {
   }
 
   std::optional<std::size_t> best_untried() const {
-    return best_of([&](std::size_t i) { return expected_rate(i); },
-                   [&](std::size_t i) { return !tried_[i]; });
+    return beliefs_.best_of([&](std::size_t i) { return beliefs_.expected_rate(i); },
+                            [&](std::size_t i) { return !beliefs_.was_tried(i); });
+  }
+  std::optional<std::size_t> best_within(Tier tier) const {
+    return beliefs_.best_of([&](std::size_t i) { return beliefs_.value(i); },
+                            [&](std::size_t i) { return beliefs_.within(i, tier); });
   }
 
-  /// The open candidate that is worth most of those admitted; empty where none is.
-  template <class Worth, class Admits>
-  std::optional<std::size_t> best_of(Worth&& worth_of, Admits&& admits) const {
-    std::optional<std::size_t> best;
-    for (std::size_t i = 0; i < surrogate_.size(); ++i) {
-      if (!open_[i] || !admits(i)) continue;
-      if (!best || worth_of(i) > worth_of(*best)) best = i;
-    }
-    return best;
-  }
-
-  /// So many rounds in a row that change nothing end the search: on a plateau there is always one
-  /// more config that might be better.
-  int patience() const { return 15 + static_cast<int>(surrogate_.size() / 25); }
-
-  /// Sum over the tiers of what their leaders reach.
-  double best_values() const {
-    double sum = 0;
+  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
+  void polish(double share) {
     for (const Tier tier : sweep_.options().allowed) {
-      if (const auto leader = leader_of(tier)) sum += value(*leader);
+      while (const auto next = beliefs_.has_learnt() ? best_neighbour(tier) : std::nullopt) {
+        if (is_over(share)) return;
+        try_one(*next);
+      }
     }
-    return sum;
   }
 
-  /// The best of those that were measured.
-  std::optional<std::size_t> leader_of(Tier tier) const {
-    return best_of([&](std::size_t i) { return value(i); },
-                   [&](std::size_t i) { return tried_[i] && sweep_.within(trials_[i], tier); });
+  std::optional<std::size_t> best_neighbour(Tier tier) const {
+    const auto leader = beliefs_.leader_of(tier);
+    if (!leader || beliefs_.is_behind(*leader)) return std::nullopt;
+    return beliefs_.best_of([&](std::size_t i) { return beliefs_.value(i); },
+                            [&](std::size_t i) {
+                              return !beliefs_.was_tried(i) && beliefs_.within(i, tier) &&
+                                     may_beat(i, *leader);
+                            });
   }
 
-  /// Mean of what a candidate may be better than the leader by, beyond the finest difference.
-  double expected_improvement(std::size_t i, std::size_t leader) const {
-    if (i == leader) return 0;
-    const double ahead = value(i) - value(leader) - finest_difference;
-    return expected_excess(ahead, surrogate_.deviation(i));
+  bool may_beat(std::size_t i, std::size_t leader) const {
+    if (!are_neighbours(beliefs_.config(i), beliefs_.config(leader))) return false;
+    const double hope = beliefs_.value(i) + 3 * std::max(beliefs_.deviation(i), doubt);
+    return hope > beliefs_.value(leader) + finest_difference;
   }
 
   /// Leaves what was learnt with the sweep: beliefs of the measured, predictions of the others.
   void tell() {
-    if (!learnt_) return;
-    if (surrogate_.size() > few || repeated_) sweep_.noise = surrogate_.noise();
-    for (std::size_t i = 0; i < surrogate_.size(); ++i) {
-      Trial& trial = sweep_.trial(trials_[i]);
-      if (tried_[i]) {
-        sweep_.believe(trials_[i], value(i) + offset_);
-      } else if (open_[i]) {
-        trial.predicted_samples_per_s = expected_rate(i);
+    if (!beliefs_.has_learnt()) return;
+    if (beliefs_.size() > few || repeated_) sweep_.noise = beliefs_.noise();
+    for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+      Trial& trial = sweep_.trial(beliefs_.trial(i));
+      if (beliefs_.was_tried(i)) {
+        sweep_.believe(beliefs_.trial(i), beliefs_.score(i));
+      } else if (beliefs_.is_open(i)) {
+        trial.predicted_samples_per_s = beliefs_.expected_rate(i);
         trial.status = TrialStatus::predicted;
         trial.reason = is_over_ ? "the budget ended first" : "measuring it promised too little";
       }
@@ -238,12 +212,9 @@ class Exploration {
   }
 
   Sweep& sweep_;
-  std::vector<std::size_t> trials_;  ///< of each candidate
-  Surrogate surrogate_;
-  std::vector<bool> open_, tried_;
-  std::vector<double> thrift_;
-  double offset_ = 0;  ///< of the objective over the rate that is predicted: joules, at first sight
-  bool learnt_ = false, repeated_ = false, is_over_ = false;
+  Beliefs beliefs_;
+  std::vector<double> cost_s_;  ///< of a round of each candidate
+  bool repeated_ = false, is_over_ = false;
 };
 
 }  // namespace feedrate

@@ -12,6 +12,9 @@ namespace feedrate {
 
 /// Differences of log-scores below this are none: 1 %.
 inline constexpr double finest_difference = 0.01;
+/// A tier whose leader is behind that of the widest by more than this, in logarithms, is not
+/// recommended beside it: its configs get less of the time.
+inline constexpr double far_behind = 0.2;
 
 namespace detail {
 
@@ -42,7 +45,7 @@ inline void prefer_cheapest(const Sweep& sweep, std::vector<std::size_t>& best) 
 /// Of one tier the cheapest that is as good as its leader, the leader, and the next best that may
 /// be as good.
 inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
-  const std::size_t most = sweep.options().allowed.size() > 1 ? 3 : 5;
+  constexpr std::size_t most = 5;
   const double margin = std::max(0.03, 1.5 * sweep.noise.value_or(0.1));
   std::vector<std::size_t> best = scored(sweep, tier);
   if (best.empty()) return best;
@@ -55,16 +58,23 @@ inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
 
 }  // namespace detail
 
-/// Trials, each once: the reference, where it runs, and those of each tier that may change.
+/// Trials of the tiers that may change, each once. The reference is among them where it may be as
+/// good as the best: a proof compares with it in any case. Where it is the only one of its tier
+/// nobody runs against it, unless it is all there is, and a tier that is far behind is left as it
+/// was explored.
 inline std::vector<std::size_t> finalists(const Sweep& sweep) {
   std::vector<std::size_t> all;
-  if (sweep.is_open(sweep.outcome().reference)) all.push_back(sweep.outcome().reference);
+  const auto widest = detail::finalists_of(sweep, sweep.options().allowed.back());
   for (const Tier tier : sweep.options().allowed) {
-    for (const std::size_t trial : detail::finalists_of(sweep, tier)) {
+    const auto own = detail::finalists_of(sweep, tier);
+    if (own.size() == 1 && own.front() == sweep.outcome().reference) continue;
+    if (own.empty() || *sweep.belief(own.front()) < *sweep.belief(widest.front()) - far_behind)
+      continue;
+    for (const std::size_t trial : own) {
       if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);
     }
   }
-  return all;
+  return all.empty() ? widest : all;
 }
 
 }  // namespace feedrate

@@ -46,6 +46,7 @@ struct TuneOptions {
   Config reference;  ///< what gains are measured against
   std::vector<Tier> allowed = {Tier::safe, Tier::numerics, Tier::training};
   Tier headline = Tier::training;  ///< choices of wider tiers are shown, and not recommended
+  double wider_gain = 0.05;  ///< a wider tier is recommended where it is shown to gain this on top
   Objective objective = Objective::utilization;
   Search search = Search::model;
   double budget_s = 60;

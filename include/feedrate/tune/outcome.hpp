@@ -35,7 +35,7 @@ enum class Standing : std::uint8_t {
   tied,           ///< several are within 1 % of the fastest; the cheapest is named
   unresolved,     ///< the machine is too noisy, or the budget too short, to tell
   keep_current,   ///< nothing is faster than the reference
-  not_confirmed,  ///< the reference stays: fresh processes were no faster with what looked better
+  not_confirmed,  ///< the reference stays: fresh processes did not confirm a gain
   close,          ///< one config leads, and not all other finalists are shown to be slower
 };
 
@@ -51,11 +51,12 @@ struct TierChoice {
   Tier tier = Tier::safe;
   Standing standing = Standing::unresolved;
   std::size_t trial = 0;
-  Interval speedup{1, 1, 1};  ///< of the rate, against the reference; paired rounds, 95 %;
-                              ///< without a race that of all rounds, which proves nothing
+  Interval speedup{1, 1, 1};  ///< of the rate, against the reference: of the proof, 95 %
   std::vector<std::size_t> tie_set = {};  ///< trials, cheapest first; the choice is one of them
   double open_gain = 0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
-  std::vector<std::string> caveats = {};  ///< what the change asks for beside itself
+  std::vector<std::string> caveats = {};      ///< what the change asks for beside itself
+  std::optional<std::size_t> promising = {};  ///< trial that seemed better, and was not shown to be
+  Interval promise{1, 1, 1};                  ///< the speed-up of that
 };
 
 /// One part of the pipeline measured alone.
@@ -100,6 +101,7 @@ struct Outcome {
   std::size_t reference = 0;  ///< trial: what frameworks do when told nothing
   std::vector<NotApplicable> not_applicable;
   std::vector<Probe> probes;      ///< of parts, in the order of measuring
+  std::vector<Probe> disturbed;   ///< rounds of any part that were run again, and do not count
   Demands demands;                ///< what they say, as the model that predicts
   std::vector<TierChoice> tiers;  ///< of the allowed tiers, narrowest first
   std::vector<Pair> pairs;        ///< of the race
@@ -107,8 +109,8 @@ struct Outcome {
   int passes = 0;                 ///< of the race
   int rounds = 0;                 ///< run in all, probes included
   Search search = Search::model;
-  std::optional<Interval> verified;  ///< speed-up of the recommended config, re-run in turn
-  int verified_rounds = 0;           ///< how often it was re-run: 5, or less where time was short
+  std::optional<Interval> verified;  ///< proven speed-up of the recommended config; empty: none
+  int verified_rounds = 0;           ///< passes of the proof
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone
   std::optional<GpuState> gpu;       ///< right behind that, where a GPU steps
   std::vector<std::size_t> pareto;   ///< trials that no other beats in both rate and memory
@@ -128,5 +130,19 @@ struct Outcome {
   }
   const Trial& recommended() const { return trials[choice().trial]; }
 };
+
+/// Share of the machine that other processes took, by the time of all coupled rounds that know it;
+/// 0 where none does.
+inline double others_share(const Outcome& outcome) {
+  double taken_s = 0, all_s = 0;
+  for (const Trial& trial : outcome.trials) {
+    for (const Round& round : trial.rounds) {
+      if (round.others_share < 0) continue;
+      taken_s += round.others_share * round.duration_s;
+      all_s += round.duration_s;
+    }
+  }
+  return all_s > 0 ? taken_s / all_s : 0;
+}
 
 }  // namespace feedrate

@@ -26,8 +26,17 @@ namespace feedrate {
 struct Score {
   double objective = 0;
   double rate = 0;
-  int block = 0;  ///< of the round
+  int block = 0;             ///< of the round
+  double others_share = -1;  ///< of the CPUs that other processes took; < 0: unknown
 };
+
+/// Whether other processes left two rounds the same share of the machine, to a tenth of it. Does
+/// not see the rates.
+inline bool are_comparable(const Score& a, const Score& b) noexcept {
+  constexpr double most = 0.1;
+  const bool known = a.others_share >= 0 && b.others_share >= 0;
+  return !known || std::abs(a.others_share - b.others_share) <= most;
+}
 
 /// What is known of one pair at the end of a race.
 struct Pair {
@@ -38,20 +47,19 @@ struct Pair {
   int rounds = 0;  ///< pairs of rounds behind it
 };
 
-/// Interleaved comparison of finalists. In each pass every runner that is still in runs once, in
-/// random order; the rounds of one pass are pairs. A pass that two processes share is run again.
+/// Interleaved comparison of configs. In each pass every runner that is still in runs once, in
+/// random order; the rounds of one pass are pairs. A pass that two processes share is run again. A
+/// pair of rounds counts where other processes took about as much of the machine in both.
 class Race {
  public:
-  /// `finalists` are trials; `stays` (the reference) is never dropped.
-  Race(std::vector<std::size_t> finalists, std::size_t stays, std::uint64_t seed)
-      : stays_(stays), random_(seed, 0, 0) {
+  /// `finalists` are trials.
+  Race(const std::vector<std::size_t>& finalists, std::uint64_t seed) : random_(seed, 0, 0) {
     for (const std::size_t trial : finalists) runners_.push_back({trial, true, {}});
     rivals_ = static_cast<int>(runners_.size()) - 1;
   }
 
-  /// The trial to run next; empty behind the last look, or when nobody is left.
+  /// The trial to run next; empty when nobody is left.
   std::optional<std::size_t> propose() {
-    if (passes_ >= looks.back()) return std::nullopt;
     if (queue_.empty()) line_up();
     if (queue_.empty()) return std::nullopt;
     return runners_[queue_.back()].trial;
@@ -83,13 +91,19 @@ class Race {
   }
   bool is_in(std::size_t trial) const { return find(trial).in; }
   /// Takes a trial out of the race; between passes only.
-  void drop(std::size_t trial) {
-    if (trial != stays_) find(trial).in = false;
-  }
+  void drop(std::size_t trial) { find(trial).in = false; }
 
   /// A against B by the objective, over the passes that both ran, with an interval at `alpha`.
   Pair compare(std::size_t a, std::size_t b, double alpha = 0.05) const {
-    return compare(a, b, &Score::objective, alpha);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const std::vector<double> ratios = log_ratios(a, b, &Score::objective);
+    Pair pair{a,
+              b,
+              {0, -infinity, infinity},
+              verdict_on(ratios, {.rivals = rivals_}),
+              static_cast<int>(ratios.size())};
+    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, alpha);
+    return pair;
   }
 
   /// Mean and standard error of the log-ratio of their objectives. The error is pooled: that of one
@@ -115,29 +129,33 @@ class Race {
     return {middle, std::sqrt(of_median * variances / static_cast<double>(ratios.size()))};
   }
 
+  /// Standard deviation of what pairs do not show, as the steady runners scatter.
+  double wander() const { return wander_of(noise() * std::numbers::sqrt2); }
+
   /// Whether `a` is shown to be faster than `b`: beyond chance, whichever two of the finalists they
-  /// are and at whichever look.
+  /// are and at whichever look, and beyond what pairs do not show.
   bool is_shown_faster(std::size_t a, std::size_t b) const {
     const auto [ahead, error] = difference(a, b);
     const VerdictOptions options{.rivals = rivals_};
+    const double chance = error * student_quantile(freedom(a, b), options.alpha_per_look());
     return passes_ > 1 && compare(a, b).log_ratio.low > 0 &&
-           ahead > error * student_quantile(freedom(a, b), options.alpha_per_look());
-  }
-
-  /// Whether `a` is ahead of `b` beyond the 95 % interval of the pooled error, or beyond that of
-  /// their own pairs, which one wild round of a third runner does not widen: likely, but not shown.
-  bool is_likely_faster(std::size_t a, std::size_t b) const {
-    const auto [ahead, error] = difference(a, b);
-    return ahead > error * student_quantile(freedom(a, b), 0.05) || compare(a, b).log_ratio.low > 0;
+           ahead > std::hypot(chance, 2 * wander());
   }
 
   /// Standard deviation of one round within its pass, of all but the wild; infinite before the
   /// second pass.
   double noise() const { return std::sqrt(noise_.variance); }
 
-  /// The log-ratio of their rates, with its 95 % interval: unbounded below two common passes.
-  Interval log_speedup(std::size_t a, std::size_t b) const {
-    return compare(a, b, &Score::rate, 0.05).log_ratio;
+  /// The log-ratio of what `what` says in each pair of rounds that counts.
+  std::vector<double> log_ratios(std::size_t a, std::size_t b, double Score::*what) const {
+    const auto& scores_a = find(a).scores;
+    const auto& scores_b = find(b).scores;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(scores_a.size(), scores_b.size()); ++i) {
+      if (are_comparable(scores_a[i], scores_b[i]))
+        ratios.push_back(scores_a[i].*what - scores_b[i].*what);
+    }
+    return ratios;
   }
 
   /// Mean score of a trial; only of one that has run.
@@ -149,10 +167,6 @@ class Race {
   bool has_run(std::size_t trial) const { return !find(trial).scores.empty(); }
 
   bool at_pass_end() const noexcept { return queue_.empty(); }
-  /// True between passes when the data may be looked at.
-  bool at_look() const noexcept {
-    return at_pass_end() && std::find(looks.begin(), looks.end(), passes_) != looks.end();
-  }
 
  private:
   struct Runner {
@@ -186,27 +200,6 @@ class Race {
   }
   Runner& find(std::size_t trial) { return const_cast<Runner&>(std::as_const(*this).find(trial)); }
 
-  Pair compare(std::size_t a, std::size_t b, double Score::*what, double alpha) const {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const std::vector<double> ratios = log_ratios(a, b, what);
-    Pair pair{a,
-              b,
-              {0, -infinity, infinity},
-              verdict_on(ratios, {.rivals = rivals_}),
-              static_cast<int>(ratios.size())};
-    if (!ratios.empty()) pair.log_ratio = mean_interval(ratios, alpha);
-    return pair;
-  }
-
-  std::vector<double> log_ratios(std::size_t a, std::size_t b, double Score::*what) const {
-    const auto& scores_a = find(a).scores;
-    const auto& scores_b = find(b).scores;
-    std::vector<double> ratios(std::min(scores_a.size(), scores_b.size()));
-    for (std::size_t i = 0; i < ratios.size(); ++i)
-      ratios[i] = scores_a[i].*what - scores_b[i].*what;
-    return ratios;
-  }
-
   /// Forgets the scores of the pass that runs; its runners line up again behind the others.
   void undo_pass() {
     ++undone_;
@@ -227,7 +220,6 @@ class Race {
   }
 
   std::vector<Runner> runners_;
-  std::size_t stays_;
   Random random_;
   std::vector<std::size_t> queue_;
   std::optional<int> block_;  ///< of the pass that runs

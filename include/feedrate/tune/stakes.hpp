@@ -25,14 +25,15 @@ inline double expected_loss(const Race& race, std::size_t choice,
   return most;
 }
 
-/// By so much a rival could still be faster, with 95 % confidence: 0.05 is 5 %.
+/// By so much a rival could still be faster, with 95 % confidence: 0.05 is 5 %. Unlike the loss,
+/// which more passes make smaller, it holds what pairs do not show.
 inline double open_gain(const Race& race, std::size_t choice,
                         const std::vector<std::size_t>& trials) {
   double most = 0;
   for (const std::size_t trial : trials) {
     if (trial == choice) continue;
     const auto [ahead, error] = race.best_difference(trial, choice);
-    most = std::max(most, std::expm1(ahead + 1.645 * error));
+    most = std::max(most, std::expm1(ahead + 1.645 * std::hypot(error, race.wander())));
   }
   return most;
 }

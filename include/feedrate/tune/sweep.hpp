@@ -15,6 +15,8 @@
 #include "feedrate/tune/memory_limit.hpp"
 #include "feedrate/tune/options.hpp"
 #include "feedrate/tune/outcome.hpp"
+#include "feedrate/tune/predict.hpp"
+#include "feedrate/tune/score.hpp"
 
 namespace feedrate {
 
@@ -30,7 +32,8 @@ class Sweep {
     Config reference = canonical(options.reference);
     outcome_.trials.emplace_back().config = reference;
     for (const Config& config : configs_of(options.space)) {
-      if (config != reference && is_allowed(config)) outcome_.trials.emplace_back().config = config;
+      if (config == reference || !within_tier(reference, config, options.allowed.back())) continue;
+      outcome_.trials.emplace_back().config = config;
     }
     for (Trial& trial : outcome_.trials) check_feasible(trial);
   }
@@ -76,23 +79,32 @@ class Sweep {
   RoundOptions round_options() const noexcept {
     const double share = std::clamp(options_.budget_s / 150, 0.05, 1.0);
     const double seconds = options_.round_s > 0 ? options_.round_s : share;
-    return {.seconds = seconds, .max_seconds = 4 * seconds, .abort = options_.abort};
+    return {.seconds = seconds, .abort = options_.abort};
   }
   /// Rounds of parts may be short: they feed a model, which is checked by coupled rounds.
   RoundOptions probe_options() const noexcept {
     RoundOptions options = round_options();
     options.seconds /= 2;
-    options.max_seconds = options.seconds;
     options.min_batches = 2;
     return options;
   }
   /// No round may take more than this share of the budget, but one of the reference.
   double longest_round_s() const noexcept { return options_.budget_s / 10; }
+  /// So few batches are a round of `config` that it does not take long by what is known: its first
+  /// batch, and one behind it.
+  RoundOptions round_options_of(const Config& config) const {
+    RoundOptions options = round_options();
+    const auto prediction = predict(outcome_.demands, config);
+    if (!prediction) return options;
+    const double batch_s = config.batch / prediction->samples_per_s;
+    if ((1 + options.min_batches) * batch_s > longest_round_s() / 6) options.min_batches = 1;
+    return options;
+  }
 
   /// Runs one coupled round of a trial; its score, or empty when it failed.
   std::optional<Score> run(std::size_t index, std::string_view phase) {
     const Config config = trial(index).config;
-    const auto round = attempt({Part::coupled, config, round_options()}, phase);
+    const auto round = calm_attempt({Part::coupled, config, round_options_of(config)}, phase);
     Trial& trial = outcome_.trials[index];
     if (!round || !has_score(*round)) {
       give_up(trial);
@@ -108,7 +120,7 @@ class Sweep {
 
   /// Runs a part alone and keeps it among the probes; empty when it failed: `failure()` says why.
   std::optional<Round> probe(const Request& request, std::string_view phase) {
-    const auto round = attempt(request, phase);
+    const auto round = calm_attempt(request, phase);
     if (!round) return std::nullopt;
     announce(phase, request.config, &*round, {});
     outcome_.probes.push_back({request.part, request.config, request.variant, *round});
@@ -123,27 +135,8 @@ class Sweep {
     trial.reason = failure_;
   }
 
-  /// What a round says.
   Score score(const Round& round, const Config& config) const {
-    const double rate = std::log(round.samples_per_s());
-    switch (options_.objective) {
-      case Objective::busy:
-        return {std::log(round.busy()), rate, round.block};
-      case Objective::mfu:
-        return {rate - log_peak(config), rate, round.block};
-      case Objective::samples_per_joule:
-        return {rate + std::log(round.duration_s / round.energy_j), rate, round.block};
-      case Objective::utilization:
-      case Objective::throughput:
-        break;
-    }
-    return {rate, rate, round.block};
-  }
-
-  /// Logarithm of the FLOP/s of the machine in the config's precision; 0 where unknown.
-  double log_peak(const Config& config) const {
-    const auto peak = options_.peak_flops_per_s.find(config.precision);
-    return peak == options_.peak_flops_per_s.end() ? 0 : std::log(peak->second);
+    return score_of(round, config, options_);
   }
 
   /// Mean score of a trial; empty before its first round.
@@ -169,20 +162,17 @@ class Sweep {
   }
 
  private:
-  bool is_allowed(const Config& config) const {
-    return within_tier(reference(), config, options_.allowed.back());
-  }
-
   /// Whether what the objective needs was seen in a round; `failure()` says what was not.
   bool has_score(const Round& round) {
     const bool unmetered =
         options_.objective == Objective::samples_per_joule && round.energy_j <= 0;
     const bool idle = options_.objective == Objective::busy && round.step_s <= 0;
-    if (unmetered) failure_ = "the meter counted no joule in a round: give a longer budget";
-    if (idle) failure_ = "the device was never seen busy in a round";
-    if (unmetered || idle) stderr_tail_.clear();
-    if (unmetered || idle) out_of_memory_ = false;
-    return !unmetered && !idle;
+    if (!unmetered && !idle) return true;
+    failure_ = unmetered ? "the meter counted no joule in a round: give a longer budget"
+                         : "the device was never seen busy in a round";
+    stderr_tail_.clear();
+    out_of_memory_ = false;
+    return false;
   }
 
   void check_feasible(Trial& trial) {
@@ -207,6 +197,22 @@ class Sweep {
       announce(phase, request.config, nullptr, failure_);
       return std::nullopt;
     }
+  }
+
+  /// A round in which others took clearly more of the machine than usual is run once more, whatever
+  /// its rate; the calmer of the two counts.
+  std::optional<Round> calm_attempt(const Request& request, std::string_view phase) {
+    constexpr double much = 0.1;
+    auto round = attempt(request, phase);
+    if (!round || round->others_share < 0) return round;
+    const double usual = others_.empty() ? round->others_share : median(others_);
+    others_.push_back(round->others_share);
+    if (round->others_share <= usual + much || stopped()) return round;
+    auto again = attempt(request, phase);
+    if (!again) return round;
+    if (again->others_share < round->others_share) std::swap(*round, *again);
+    outcome_.disturbed.push_back({request.part, request.config, request.variant, *again});
+    return round;
   }
 
   /// The best trial measured so far.
@@ -238,6 +244,7 @@ class Sweep {
   std::string failure_, stderr_tail_;
   bool out_of_memory_ = false;  ///< that was the last failure
   std::map<std::size_t, double> beliefs_;
+  std::vector<double> others_;  ///< shares of the machine that others took, by round
 };
 
 }  // namespace feedrate

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuner: calibrate, explore, race, verify, explain.
+// The tuner: calibrate, explore, race, prove, explain.
 #pragma once
 
 #include <algorithm>
+#include <numbers>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,18 +16,18 @@
 #include "feedrate/tune/feasible.hpp"
 #include "feedrate/tune/judge.hpp"
 #include "feedrate/tune/pareto.hpp"
+#include "feedrate/tune/prove.hpp"
 #include "feedrate/tune/strategies.hpp"
-#include "feedrate/tune/verify.hpp"
 
 namespace feedrate {
 namespace detail {
 
-/// Shares of the budget at which the phases end. Verification may go a little beyond it, so that a
-/// slow reference costs repeats before it costs the proof; the ceilings, last, then get one turn.
-inline constexpr double calibrate_share = 0.33;
-inline constexpr double explore_share = 0.45;
-inline constexpr double race_share = 0.75;
-inline constexpr double verify_share = 1.2;
+/// Shares of the budget at which the phases end. The proof may go on longer where it has had fewer
+/// than two passes: a slow reference costs time before it costs the proof. The ceilings come last.
+inline constexpr double calibrate_share = 0.25;
+inline constexpr double explore_share = 0.55;
+inline constexpr double race_share = 0.78;
+inline constexpr double proof_share = 0.95;
 inline constexpr double ceilings_share = 0.95;
 
 inline void refuse_nonsense(const TuneOptions& options) {
@@ -56,13 +57,17 @@ inline void search(Sweep& sweep) {
   Exploration(sweep).run(explore_share);
 }
 
-/// What fails in its verification is no choice: the next best is taken, and verified.
-inline void race_and_verify(Sweep& sweep) {
+/// What fails in its proof is no choice: the next best is taken, and proven.
+inline void race_and_prove(Sweep& sweep) {
   Judge judge(sweep);
   sweep.outcome().stopped_because = judge.run(race_share);
-  do {
+  const double usual =
+      judge.pair_noise().value_or(sweep.noise.value_or(0.05) * std::numbers::sqrt2);
+  bool done = false;
+  while (!done) {
     judge.conclude();
-  } while (!verify(sweep, verify_share));
+    done = sweep.outcome().tiers.empty() || Proof(sweep, usual).run(proof_share);
+  }
 }
 
 /// Names what holds the reference back, and what the choices ask for and cost.
@@ -100,7 +105,7 @@ inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   require_feasible(sweep.outcome().trials);
   sweep.outcome().demands.cores = options.cores;
   detail::search(sweep);
-  detail::race_and_verify(sweep);
+  detail::race_and_prove(sweep);
   look_closer(sweep, detail::ceilings_share);
   detail::explain(sweep);
   sweep.outcome().interrupted = sweep.stopped();

@@ -25,7 +25,7 @@ namespace feedrate {
 
 /// How what-ifs are measured.
 struct WhatIfOptions {
-  RoundOptions round = {.seconds = 0.4, .max_seconds = 1.6};
+  RoundOptions round = {.seconds = 0.4};
   int least_pairs = 3;   ///< of rounds, for each config
   int most_pairs = 12;   ///< where the budget has room for them
   double budget_s = 20;  ///< for all configs; the least pairs are run in any case

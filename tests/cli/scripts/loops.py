@@ -117,6 +117,15 @@ def is_slow_in_fresh_processes():
             model.train(x)
 
 
+def fails_with_workers_in_fresh_processes():
+    loader = DataLoader(Rows(), batch_size=16)
+    for _ in range(1000):
+        for x, _ in loader:
+            if os.environ.get("FEEDRATE_PLAIN") and loader.num_workers > 0:
+                sys.exit("no workers today")
+            model.train(x)
+
+
 def is_slow_with_large_batches_in_fresh_processes():
     """Samples are quick to load, and a step takes as long for any batch."""
     loader = DataLoader(Rows(load_s=0.0002), batch_size=16)

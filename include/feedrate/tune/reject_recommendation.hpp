@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking back what is recommended, where fresh processes deny it.
+// Withdraws a recommendation that fresh processes do not confirm.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,15 @@
 
 namespace feedrate {
 
-/// The choice is denied: each tier that has it goes back to the reference. Recommended is then what
-/// the widest narrower tier has, if that is another trial, which nobody has denied yet.
+/// Withdraws the recommended trial: each tier that chose it returns to the reference. Then the
+/// widest narrower tier that chose another trial gives the recommendation.
 ///
-/// Gains of causes that were measured beside it are no longer known, and where nothing else stands
-/// their remedy goes, too. Needs a tier.
-inline void take_back_choice(Outcome& outcome) {
-  const std::size_t denied = outcome.choice().trial;
+/// Measured gains of causes are dropped. Without another recommendation their remedies are
+/// replaced. Needs a tier.
+inline void reject_recommendation(Outcome& outcome) {
+  const std::size_t rejected = outcome.choice().trial;
   for (TierChoice& choice : outcome.tiers) {
-    if (choice.trial != denied) continue;
+    if (choice.trial != rejected) continue;
     choice = {.tier = choice.tier,
               .standing = Standing::not_confirmed,
               .trial = outcome.reference,
@@ -37,7 +37,7 @@ inline void take_back_choice(Outcome& outcome) {
     if (!diagnosis.measured) continue;
     diagnosis.gain.reset();
     if (stands != outcome.tiers.rend()) continue;
-    diagnosis.remedy = "What was to mend that gained nothing in fresh processes.";
+    diagnosis.remedy = "Fresh processes did not confirm a gain from the change that was tried.";
     diagnosis.measured = false;
   }
 }

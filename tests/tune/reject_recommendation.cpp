@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "feedrate/tune/take_back.hpp"
+#include "feedrate/tune/reject_recommendation.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <vector>
 
-namespace feedrate::take_back_tests {
+namespace feedrate::reject_recommendation_tests {
 namespace {
 
 /// Of three trials, of which the first is the reference: what safe, numerics and training chose.
@@ -18,11 +18,12 @@ Outcome chosen(std::size_t safe, std::size_t numerics, std::size_t training) {
   return outcome;
 }
 
-TEST_CASE("What is denied is taken back in each tier that has it", "[take_back]") {
-  // Bug: a report that goes on recommending what fresh processes deny.
+TEST_CASE("A rejected recommendation is withdrawn in each tier that chose it",
+          "[reject_recommendation]") {
+  // Bug: a report that still recommends what fresh processes did not confirm.
   Outcome outcome = chosen(1, 1, 1);
   outcome.verified = Interval{1.2, 1.1, 1.3};
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   for (const TierChoice& choice : outcome.tiers) {
     CHECK(choice.trial == 0);
     CHECK(choice.standing == Standing::not_confirmed);
@@ -33,34 +34,36 @@ TEST_CASE("What is denied is taken back in each tier that has it", "[take_back]"
   CHECK_FALSE(outcome.verified);
 }
 
-TEST_CASE("What a narrower tier has stands, and is recommended then", "[take_back]") {
-  // Bug: the script as it is, though nobody denied the four workers that a larger batch built on.
+TEST_CASE("The choice of a narrower tier is recommended next", "[reject_recommendation]") {
+  // Bug: the script as it is, though only the larger batch was rejected, and its four workers were
+  // not.
   Outcome outcome = chosen(1, 2, 2);
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   CHECK(outcome.choice().tier == Tier::safe);
   CHECK(outcome.choice().trial == 1);
   CHECK(outcome.choice().standing == Standing::resolved);
   CHECK(outcome.tiers[1].trial == 0);
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   CHECK(outcome.choice().trial == 0);
 }
 
-TEST_CASE("A tier that is only shown is not recommended instead", "[take_back]") {
+TEST_CASE("A tier beyond the headline is not recommended instead", "[reject_recommendation]") {
   // Bug: bf16 as the recommendation of a run that asked for it as a what-if.
   Outcome outcome = chosen(1, 2, 2);
   outcome.headline = Tier::safe;
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   CHECK(outcome.choice().tier == Tier::safe);
   CHECK(outcome.choice().trial == 0);
   CHECK(outcome.tiers[1].trial == 2);
 }
 
-TEST_CASE("A gain that was measured with what is denied is no longer told", "[take_back]") {
+TEST_CASE("A gain that was measured with a rejected recommendation is dropped",
+          "[reject_recommendation]") {
   Outcome outcome = chosen(1, 1, 1);
   outcome.diagnoses = {
       {.cause = "too_few_workers", .remedy = "Load with more.", .gain = 2, .measured = true},
       {.cause = "preprocess_offline", .remedy = "Store them decoded.", .gain = 1.5}};
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   CHECK_FALSE(outcome.diagnoses[0].gain);
   CHECK_FALSE(outcome.diagnoses[0].measured);
   CHECK(outcome.diagnoses[0].remedy != "Load with more.");
@@ -68,15 +71,15 @@ TEST_CASE("A gain that was measured with what is denied is no longer told", "[ta
   CHECK(outcome.diagnoses[1].gain == 1.5);
 }
 
-TEST_CASE("A remedy stays while a narrower tier stands, and goes with that", "[take_back]") {
-  // Bug: "gained nothing" of the workers that the next launches confirm.
+TEST_CASE("A remedy stays while a narrower tier is recommended", "[reject_recommendation]") {
+  // Bug: "did not confirm" of the workers that the next launches confirm.
   Outcome outcome = chosen(1, 1, 2);
   outcome.diagnoses = {{.cause = "too_few_workers", .remedy = "Load with more.", .measured = true}};
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   CHECK(outcome.diagnoses[0].remedy == "Load with more.");
-  take_back_choice(outcome);
+  reject_recommendation(outcome);
   CHECK(outcome.diagnoses[0].remedy != "Load with more.");
 }
 
 }  // namespace
-}  // namespace feedrate::take_back_tests
+}  // namespace feedrate::reject_recommendation_tests
