@@ -121,7 +121,7 @@ def started(tmp, *words, options=(), confirms=False):
     processes."""
     mark = uuid.uuid4().hex
     process = subprocess.Popen(
-        [AUTOTUNE, *QUIET, *([] if confirms else ["--no-confirm"]), "--budget", "2s" if confirms else "60s",
+        [AUTOTUNE, *QUIET, *([] if confirms else ["--no-confirm"]), "--budget", "6s" if confirms else "60s",
          *options, "--", *command(*words)], cwd=tmp, env={**os.environ, **environment(), MARK: mark},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     for line in process.stderr:
@@ -170,7 +170,7 @@ def apply_diff(tmp, text):
 @test
 def the_recommendation_is_confirmed_in_fresh_processes(tmp):
     # Bug: a speedup that only exists within the launch that was tuned in, or one without an interval.
-    code, out, err = run(*QUIET, "--budget", "2s", *TWO, "--", *command("train.py"), cwd=tmp,
+    code, out, err = run(*QUIET, "--budget", "6s", *TWO, "--", *command("train.py"), cwd=tmp,
                          env=environment())
     assert code == 0, err
     report = report_of(tmp)
@@ -201,7 +201,7 @@ def a_script_that_is_to_stay_as_it_is_is_launched_so_once(tmp):
 @test
 def a_recommendation_that_fresh_processes_do_not_confirm_is_withdrawn(tmp):
     # Bug: "confirmed: 0.3x", fewer launches after a bad pair, or a report that still recommends the change.
-    code, out, err = run(*QUIET, "--budget", "2s", *TWO, "--", *command("loops.py", "is_slow_in_fresh_processes"),
+    code, out, err = run(*QUIET, "--budget", "6s", *TWO, "--", *command("loops.py", "is_slow_in_fresh_processes"),
                          cwd=tmp, env=environment())
     assert code == 0, err
     report = report_of(tmp)
@@ -222,7 +222,7 @@ def a_recommendation_that_fresh_processes_do_not_confirm_is_withdrawn(tmp):
 @test
 def a_change_that_fails_in_fresh_processes_is_withdrawn(tmp):
     # Bug: a crash that counts as no objection.
-    code, out, err = run(*QUIET, "--budget", "2s", *TWO, "--",
+    code, out, err = run(*QUIET, "--budget", "6s", *TWO, "--",
                          *command("loops.py", "fails_with_workers_in_fresh_processes"), cwd=tmp, env=environment())
     assert code == 0, err
     report = report_of(tmp)

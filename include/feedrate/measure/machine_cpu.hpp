@@ -118,16 +118,17 @@ inline double stolen_from(double cpu_s, const MachineCpu& begin, const MachineCp
 }
 
 /// Share of the granted CPUs that other processes or other guests of the host took between two
-/// readings, `wall_s` apart, while this process used `cpu_s`; -1: unknown.
+/// readings, `wall_s` apart, while this process used `cpu_s`; -1: unknown, as where they lie too
+/// close together for the kernel's clock.
 ///
 /// CPUs beyond the quota are not ours to use: others take them first. Time in which the quota
 /// stopped this process counts as idle.
 inline double others_share(const MachineCpu& begin, const MachineCpu& end, double wall_s,
                            double cpu_s, std::optional<double> quota = {}) noexcept {
-  constexpr double shortest_s = 0.05;  // five ticks: below that their rounding hides the rest
-  if (wall_s < shortest_s || end.cpus == 0 || end.cpus != begin.cpus || end.used_s <= 0) return -1;
-  const double busy_s = end.used_s + end.stolen_s - begin.used_s - begin.stolen_s;
+  constexpr double least_cpu_s = 0.2;  // twenty ticks, so that the rounding of one is 5 % at most
   const double granted = std::min<double>(quota.value_or(end.cpus), end.cpus);
+  if (granted * wall_s < least_cpu_s || end.cpus != begin.cpus || end.used_s <= 0) return -1;
+  const double busy_s = end.used_s + end.stolen_s - begin.used_s - begin.stolen_s;
   const double harmless_s = (end.cpus - granted) * wall_s;
   return std::clamp((busy_s - cpu_s - harmless_s) / (granted * wall_s), 0.0, 1.0);
 }
