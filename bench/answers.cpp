@@ -173,13 +173,13 @@ Json judged(const Measured& measured, const Answer& answer) {
   return json;
 }
 
-/// The rate of the slowest answer over that of the fastest.
+/// The rate of the fastest answer over that of the slowest.
 Interval spread(const Measured& measured, const std::vector<Answer>& answers) {
   const auto [slowest, fastest] =
       std::minmax_element(answers.begin(), answers.end(), [&](const Answer& a, const Answer& b) {
         return measured.samples_per_s(a.config) < measured.samples_per_s(b.config);
       });
-  return measured.ratio(slowest->config, fastest->config);
+  return measured.ratio(fastest->config, slowest->config);
 }
 
 Json summary(const Measured& measured, const std::vector<Answer>& answers) {
@@ -192,7 +192,7 @@ Json summary(const Measured& measured, const std::vector<Answer>& answers) {
   const auto count = [&](auto&& is) { return std::count_if(answers.begin(), answers.end(), is); };
   return {{"answers", answers.size()},
           {"distinct_configs", distinct.size()},
-          {"slowest_over_fastest", to_json(spread(measured, answers))},
+          {"fastest_over_slowest", to_json(spread(measured, answers))},
           {"slower_than_reference", count([&](const Answer& a) { return is_slower(measured, a); })},
           {"claims", count([](const Answer& a) { return a.claimed.has_value(); })},
           {"claims_that_hold", count([&](const Answer& a) { return holds(measured, a); })},

@@ -146,9 +146,9 @@ def print_result(result):
         claimed = ratio_text(answer["claimed"]) if answer["claimed"] else "nothing"
         print("%s: %s of the reference's rate, claimed %s" % (
             answer["report"], ratio_text(answer["ratio"]), claimed))
-    print("%d answers, %d configs; the slowest over the fastest %s" % (
+    print("%d answers, %d configs; the fastest over the slowest %s" % (
         summary["answers"], summary["distinct_configs"],
-        ratio_text(summary["slowest_over_fastest"])))
+        ratio_text(summary["fastest_over_slowest"])))
     print("%d slower than the reference, %d of %d claims hold, median wall time %.0f s" % (
         summary["slower_than_reference"], summary["claims_that_hold"], summary["claims"],
         summary["median_wall_s"]))
