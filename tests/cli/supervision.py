@@ -166,7 +166,7 @@ def a_child_that_is_killed_from_outside_is_replaced(tmp):
 @test
 def a_child_that_is_killed_between_two_rounds_costs_no_config(tmp):
     # Bug: the config whose round would have been next failed in its place.
-    process = start(*QUICK, "--budget", "6s", "--workload", "sound", cwd=tmp)
+    process = start(*QUICK, "--budget", "12s", "--workload", "sound", cwd=tmp)
     journal = tmp / "feedrate-sound.jsonl"
     wait_for(lambda: len(rounds_of(journal)) >= 2, "a round")
     os.kill(process.pid, signal.SIGSTOP)
