@@ -22,6 +22,7 @@ namespace {
 constexpr std::size_t faulty_batch = 16;
 
 void fail_as(const std::string& name) {
+  if (name == "sound") return;  // without a word: a pipe that nobody reads would stop it
   std::fprintf(stderr, "planted: a step that ends in %s\n", name.c_str());
   if (name == "segfault") std::raise(SIGSEGV);
   if (name == "abort") std::abort();
