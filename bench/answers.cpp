@@ -231,11 +231,5 @@ int main(int argc, char** argv) {
   CLI::App app("Answers of autotune against their reference, in turn.");
   feedrate::add_flags(app, options);
   CLI11_PARSE(app, argc, argv);
-  try {
-    feedrate::bench::publish(feedrate::compare(options), options.output);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
-  return 0;
+  return feedrate::bench::publish([&] { return feedrate::compare(options); }, options.output);
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <exception>
 #include <fstream>
 #include <numeric>
 #include <string>
@@ -57,13 +58,20 @@ inline std::size_t index_of(const std::vector<Config>& configs, const Config& co
                                   configs.begin());
 }
 
-/// Prints the document, and writes it to `path` unless that is empty.
-inline void publish(const Json& json, const std::string& path) {
+/// Prints what `compare()` returns, and writes it to `path` unless that is empty. Returns the exit
+/// code of the program: 1 after an error, which is printed.
+template <class Compare>
+int publish(Compare&& compare, const std::string& path) try {
+  const Json json = compare();
   std::printf("%s\n", json.dump(1).c_str());
-  if (path.empty()) return;
+  if (path.empty()) return 0;
   std::ofstream file(path);
   file << json.dump(1) << '\n';
   if (!file) throw Error(Fault::usage, "Can't write " + path + ": choose another file.");
+  return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }
 
 }  // namespace feedrate::bench

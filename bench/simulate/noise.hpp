@@ -100,8 +100,10 @@ struct Disturbance {
 /// One machine's noise: a stream of factors near 1.
 class Noise {
  public:
-  Noise(const NoiseOptions& options, std::uint64_t seed)
+  /// Of a machine with so many cores.
+  Noise(const NoiseOptions& options, std::uint64_t seed, int cores)
       : options_(options),
+        cores_(cores),
         dice_(seed, 3),
         level_(dice_.scale(1 / options.spread, options.spread)) {}
 
@@ -140,19 +142,21 @@ class Noise {
     return dice_.normal() / std::sqrt(chi / freedom) * std::sqrt((freedom - 2) / freedom);
   }
 
-  /// Share of a rate that is left beside others: threads that found a core idle hardly notice.
+  /// The factor of a rate beside others. Threads that find an idle core lose little.
   static double left_beside(double others, double busy) noexcept {
     return std::min(1.0, (1 - others) / std::max(busy, 1e-3)) * (1 - 0.1 * others);
   }
 
-  /// As the kernel tells it: in ticks of 10 ms, and nothing of very short rounds.
+  /// As the product sees it: the kernel counts ticks of 10 ms on each core, and fewer than twenty
+  /// tell nothing.
   double seen(double others, double duration_s) {
-    if (duration_s < 0.05) return -1;
-    const double tick = 0.01 / duration_s;
+    if (cores_ * duration_s < 0.2) return -1;
+    const double tick = 0.01 / (duration_s * std::sqrt(cores_));
     return std::clamp(others + tick * (dice_.uniform() - 0.5), 0.0, 1.0);
   }
 
   NoiseOptions options_;
+  int cores_;
   Dice dice_;
   double level_;
   Wander drift_;

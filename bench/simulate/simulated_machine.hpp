@@ -74,7 +74,9 @@ class SimulatedMachine final : public Measurer {
  public:
   /// `flows` may be shared with whoever knows the truth; it must outlive the machine.
   SimulatedMachine(Flows& flows, const NoiseOptions& noise)
-      : flows_(flows), noise_(noise, flows.machine().seed), throttles_(noise.throttling) {}
+      : flows_(flows),
+        noise_(noise, flows.machine().seed, flows.machine().cores.logical),
+        throttles_(noise.throttling) {}
 
   Round run(const Request& request) override {
     ++rounds_;

@@ -2,7 +2,7 @@
 """A window: the timed stretch of a round. Pure arithmetic; whoever uses it brings the clock."""
 
 
-# So many times the wanted time the end of a turn is waited for.
+# The end of a turn is waited for up to so many times the wanted time.
 LONGEST = 4
 
 
@@ -33,7 +33,7 @@ class Window:
         self.begin(ready)
 
     def begin(self, ready):
-        """Begins, or begins anew: what went before was a warm-up."""
+        """Starts, or starts again: what came before was a warm-up."""
         self._warm_up_batches += self.batches
         self.ring_at_start = ready
         self.batches = 0
@@ -64,7 +64,7 @@ class Window:
         if self._decided or not self._is_half_over():
             return False
         self._decided = True
-        return self._has_time_to_begin_anew() and not self._has_settled(ready())
+        return self._has_time_to_start_again() and not self._has_settled(ready())
 
     def is_over(self):
         """Whether the round may end."""
@@ -82,7 +82,7 @@ class Window:
         return (self.batches % self._turn == 0 and 2 * self.batches >= wanted.min_batches and
                 2 * self.duration_s >= wanted.seconds)
 
-    def _has_time_to_begin_anew(self):
+    def _has_time_to_start_again(self):
         wanted = self._wanted
         return wanted.exactly == 0 and wanted.max_batches - self.batches >= wanted.min_batches
 

@@ -126,7 +126,7 @@ TEST_CASE("A ring that changes by one batch has settled, however short the round
   CHECK(batches_before({7, 3}, 0.6) == 31);
 }
 
-TEST_CASE("A round begins anew once, and takes at most half as long again", "[round]") {
+TEST_CASE("A round starts again once, and takes at most 1.5 times as long", "[round]") {
   // Bug: a ring that never settles, and a round that never ends.
   FakeClock clock;
   std::vector<int> filling;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/measure/verdict.hpp"
 
+#include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <vector>
 
@@ -20,12 +21,12 @@ std::vector<double> ratios(std::size_t n, double truth, std::uint64_t seed) {
   return values;
 }
 
-/// The verdict at the first look that tells something, as a race asks for it.
+/// The verdict at the first of three looks that tells something.
 Verdict race_verdict(double truth, std::uint64_t seed, int rivals) {
+  constexpr std::array<std::size_t, most_looks> looks = {6, 12, 24};
   const std::vector<double> all = ratios(looks.back(), truth, seed);
-  for (const int look : looks) {
-    const auto verdict =
-        verdict_on(std::span(all).first(static_cast<std::size_t>(look)), {.rivals = rivals});
+  for (const std::size_t look : looks) {
+    const auto verdict = verdict_on(std::span(all).first(look), {.rivals = rivals});
     if (verdict != Verdict::unresolved) return verdict;
   }
   return Verdict::unresolved;

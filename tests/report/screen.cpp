@@ -151,11 +151,10 @@ TEST_CASE("Values that one reason leaves out share a line", "[screen]") {
 TEST_CASE("Words of standing say how far another could be ahead, and only then", "[words]") {
   // Bug: an infinite gain in words, or "tied" that hides a possible gain of 4 %.
   TierChoice choice{Tier::safe, Standing::tied, 0, {}, {0, 1}, 0.02, {}};
-  CHECK(
-      describe(choice) ==
-      "as fast as 1 more, of which this one is the cheapest; another could be up to 2.0 % faster");
+  CHECK(describe(choice) ==
+        "the cheapest of 2 that are equally fast; another could be up to 2.0 % faster");
   choice.open_gain = 0.001;
-  CHECK(describe(choice) == "as fast as 1 more, of which this one is the cheapest");
+  CHECK(describe(choice) == "the cheapest of 2 that are equally fast");
   choice.standing = Standing::unresolved;
   choice.open_gain = std::numeric_limits<double>::infinity();
   CHECK_THAT(describe(choice), ContainsSubstring("; another could be faster: raise --budget"));
@@ -200,6 +199,20 @@ TEST_CASE("The first line names neighbours, where they took a tenth of the machi
   CHECK_THAT(others(0.45),
              ContainsSubstring("CPUs, of which other processes took 45 % while measuring"));
   CHECK_THAT(others(0.05), !ContainsSubstring("other processes took"));
+}
+
+TEST_CASE("A run that ends before its budget says so", "[screen]") {
+  // Bug: a user who waits for the rest of the minute, or who takes an interruption for an answer.
+  Report report = testing::example_report();
+  report.budget_s = 60;
+  report.tool.wall_s = 14.6;
+  CHECK_THAT(flowing(report), ContainsSubstring("Ended after 14.6 s of 60.0 s: more rounds "
+                                                "promised too little."));
+  report.outcome.interrupted = true;
+  CHECK_THAT(flowing(report), !ContainsSubstring("Ended after"));
+  report.outcome.interrupted = false;
+  report.tool.wall_s = 59;
+  CHECK_THAT(flowing(report), !ContainsSubstring("Ended after"));
 }
 
 TEST_CASE("A reference that could not run says why", "[screen]") {

@@ -205,7 +205,7 @@ TEST_CASE("Neighbours come and go, slow down who needs their cores, and are seen
   options.burst_s = 15;
   options.burst_low = options.burst_high = 0.3;
   options.round_sd = 0;
-  Noise noise(options, 9'000'001);
+  Noise noise(options, 9'000'001, 8);
   double taken = 0, lost = 0;
   constexpr int rounds = 20'000;
   for (int r = 0; r < rounds; ++r) {

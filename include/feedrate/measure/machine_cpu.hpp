@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the CPUs that this process may use did: how much of them others took, and how much of what
-// the host of this virtual machine took was ours.
+// The use of the CPUs that this process may use: what others took of them, and how much of the time
+// that the host of a virtual machine stole fell on this process.
 #pragma once
 
 #include <unistd.h>
@@ -37,8 +37,9 @@ struct CpuGrant {
   }
 };
 
-/// What the granted CPUs did so far, in CPU seconds: ran programs, or were wanted by programs while
-/// the host let other guests run. All zero where the kernel does not tell.
+/// The use of the granted CPUs so far, in CPU seconds: `used_s` by programs, and `stolen_s` by
+/// other guests of the host while programs here wanted to run. All zero where the kernel does not
+/// tell.
 struct MachineCpu {
   int cpus = 0;
   double used_s = 0;
@@ -109,8 +110,8 @@ inline MachineCpu MachineCpu::read(const CpuGrant& grant, const std::string& roo
   return sum;
 }
 
-/// What of the stolen time between two readings fell on a process that used `cpu_s` meanwhile: as
-/// much as of the used.
+/// The part of the stolen time between two readings that fell on a process which used `cpu_s`
+/// meanwhile: its share of the stolen time is taken to be that of the used time.
 inline double stolen_from(double cpu_s, const MachineCpu& begin, const MachineCpu& end) noexcept {
   const double used_s = end.used_s - begin.used_s;
   const double stolen_s = std::max(0.0, end.stolen_s - begin.stolen_s);
@@ -118,8 +119,8 @@ inline double stolen_from(double cpu_s, const MachineCpu& begin, const MachineCp
 }
 
 /// Share of the granted CPUs that other processes or other guests of the host took between two
-/// readings, `wall_s` apart, while this process used `cpu_s`; -1: unknown, as where they lie too
-/// close together for the kernel's clock.
+/// readings, `wall_s` apart, while this process used `cpu_s`. -1: unknown, since the kernel does
+/// not tell, or the readings are too close together for its clock.
 ///
 /// CPUs beyond the quota are not ours to use: others take them first. Time in which the quota
 /// stopped this process counts as idle.

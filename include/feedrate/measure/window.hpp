@@ -62,13 +62,13 @@ class WindowMeter {
 
 /// Counts the batches of a round.
 ///
-/// A ring that fills or drains flatters or slows a short stretch. Where it does so in the first
-/// half, that half was a warm-up: the window begins anew, and the round takes half as long again.
+/// A ring that fills or drains flatters or slows a short stretch. If it does so in the first half,
+/// that half was a warm-up: the window starts again, and the round takes 1.5 times as long.
 class Window {
  public:
   explicit Window(const RoundOptions& options) : options_(options) {}
 
-  /// Begins now, or begins anew. `ready` tells how many batches lie ready in the ring.
+  /// Starts, or starts again. `ready` tells how many batches lie ready in the ring.
   template <class Ready, Clock C>
   void begin(Ready&& ready, const C& clock) {
     warm_up_batches_ += round_.batches;
@@ -98,7 +98,7 @@ class Window {
   bool was_warm_up(Ready&& ready) {
     if (decided_ || !is_half_over()) return false;
     decided_ = true;
-    return has_time_to_begin_anew() && !has_settled(ready());
+    return has_time_to_start_again() && !has_settled(ready());
   }
 
   bool is_over() const noexcept {
@@ -126,12 +126,12 @@ class Window {
     return 2 * round_.batches >= options_.min_batches && 2 * round_.duration_s >= options_.seconds;
   }
 
-  bool has_time_to_begin_anew() const noexcept {
+  bool has_time_to_start_again() const noexcept {
     return options_.max_batches - batches() >= options_.min_batches;
   }
 
-  /// One batch more or less is chance; 5 % of what a whole round counts, twice that of half of it,
-  /// matters little.
+  /// A change of one batch is chance. One of 5 % of a whole round's batches, which is 10 % of half
+  /// of them, matters little.
   bool has_settled(int ready_now) const noexcept {
     return std::abs(ready_now - round_.ring_at_start) <= std::max(1.0, 0.1 * round_.batches);
   }

@@ -70,6 +70,11 @@ inline std::vector<std::string> coverage_lines(const Report& report) {
                         ? "Its rate was predicted within " + within + "."
                         : "Their rates were predicted within " + within + " in the median.");
   }
+  const double wall_s = report.tool.wall_s;
+  if (!outcome.interrupted && wall_s > 0 && wall_s < 0.9 * report.budget_s) {
+    lines.push_back("Ended after " + format_duration(wall_s) + " of " +
+                    format_duration(report.budget_s) + ": more rounds promised too little.");
+  }
   const std::string all = " of " + detail::counted(outcome.trials.size(), "config");
   const auto tell = [&](TrialStatus status, const std::string& one, const std::string& more,
                         const std::string& what) {

@@ -11,6 +11,7 @@
 #include "feedrate/tune/outcome.hpp"
 
 namespace feedrate {
+
 /// A sentence for each wider choice that is shown to be faster and is not recommended, and for each
 /// config that looked faster and was not shown to be. Needs a tier.
 inline std::vector<std::string> offer_lines(const Outcome& outcome) {

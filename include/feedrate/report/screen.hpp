@@ -146,9 +146,9 @@ class Screen {
   }
 
   void verified(const Interval& speedup) {
-    block("", "proof: " + detail::speedup_text(speedup) + " what you have, in " +
+    block("", "proof: " + detail::speedup_text(speedup) + " against what you have, by " +
                   counted(static_cast<std::size_t>(outcome().verified_rounds), "fresh pair") +
-                  " of rounds (95 %)");
+                  " of rounds");
   }
 
   void ceilings() {

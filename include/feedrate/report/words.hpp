@@ -30,8 +30,8 @@ inline std::string device_text(const Report& report) {
   return gpus[*index].name + " (" + report.device + ")";
 }
 
-/// How sure a choice is, as a phrase. Whatever changes something was shown to be faster than what
-/// there is; the phrase says how it stands to the other configs.
+/// How sure a choice is, as a phrase. A change was shown to be faster than what the user has; the
+/// phrase compares it with the other configs.
 inline std::string describe(const TierChoice& choice) {
   const std::string open = detail::open_gain_text(choice.open_gain);
   switch (choice.standing) {
@@ -40,8 +40,8 @@ inline std::string describe(const TierChoice& choice) {
     case Standing::not_confirmed:
       return "keep it as it is: fresh processes did not confirm a gain";
     case Standing::tied:
-      return "as fast as " + std::to_string(choice.tie_set.size() - 1) +
-             " more, of which this one is the cheapest" + open;
+      return "the cheapest of " + std::to_string(choice.tie_set.size()) + " that are equally fast" +
+             open;
     case Standing::unresolved:
       if (choice.promising) return "keep it as it is: what looked faster was not shown to be";
       return "the best of what was tried" + (open.empty() ? "; another could be faster" : open) +
