@@ -16,9 +16,9 @@ namespace feedrate::simulate {
 /// How noisy machines are.
 struct NoiseOptions {
   double spread = 1.6;          ///< the noise of a machine is up to so many times more, or less
-  double round_sd = 0.03;       ///< of the logarithm of one round's rate
+  double round_sd = 0.03;       ///< of the logarithm of the rate of one round,
   double tail_freedom = 4;      ///< of Student's t, from which it is drawn: tails are heavy
-  double nominal_s = 0.1;       ///< rounds shorter than this are noisier, by the square root
+  double nominal_s = 0.1;       ///< where it is so long: it falls with the root of the length
   double outlier_share = 0.02;  ///< of rounds,
   double outlier_loss = 0.1;    ///< which are so much slower
   double drift_sd = 0.02;       ///< of the slow wander of everything,
@@ -110,7 +110,7 @@ class Noise {
   /// What becomes of a round of `config` that begins at `time_s`, lasts `duration_s`, and computes
   /// on the share `busy` of the cores.
   Disturbance of(const Config& config, double time_s, double duration_s, double busy) {
-    const double shortness = std::sqrt(std::max(1.0, options_.nominal_s / duration_s));
+    const double shortness = std::sqrt(options_.nominal_s / duration_s);
     double log = options_.round_sd * shortness * student();
     log += drift_.at(time_s, options_.drift_sd, options_.drift_s, dice_);
     log += workers_[config.workers].at(time_s, options_.workers_sd, options_.wander_s, dice_);

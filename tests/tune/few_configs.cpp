@@ -78,7 +78,7 @@ TEST_CASE("Few configs take turns only while there is time for the race", "[sear
   // Bug: slow configs are measured again and again, until nothing can be proven any more.
   FormulaMachine machine = four_cores();
   TuneOptions options = few();
-  options.max_rounds = 30;
+  options.max_rounds = 22;
   int explored = 0;
   options.observe = [&](const Progress& progress) {
     explored += progress.phase == "explore" && progress.round != nullptr;

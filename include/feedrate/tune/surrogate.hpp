@@ -76,7 +76,7 @@ class Surrogate {
   /// busy cores cost each other, one per axis, one per place in the space, one per
   /// config; and the machine's drift.
   static constexpr double common = 0.1, crowd = 0.3;
-  static constexpr double axis = 0.05, place = 0.05, single = 0.006, drift = 0.015;
+  static constexpr double axis = 0.07, place = 0.07, single = 0.006, drift = 0.015;
   static constexpr double usual_noise = 0.03;
 
   static double square(double x) noexcept { return x * x; }

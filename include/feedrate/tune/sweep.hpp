@@ -97,7 +97,7 @@ class Sweep {
     const auto prediction = predict(outcome_.demands, config);
     if (!prediction) return options;
     const double batch_s = config.batch / prediction->samples_per_s;
-    if ((1 + options.min_batches) * batch_s > longest_round_s() / 6) options.min_batches = 1;
+    if ((1 + options.min_batches) * batch_s > longest_round_s() / 12) options.min_batches = 1;
     return options;
   }
 

@@ -25,8 +25,8 @@ namespace detail {
 /// Shares of the budget at which the phases end. The proof may go on longer where it has had fewer
 /// than two passes: a slow reference costs time before it costs the proof. The ceilings come last.
 inline constexpr double calibrate_share = 0.25;
-inline constexpr double explore_share = 0.55;
-inline constexpr double race_share = 0.78;
+inline constexpr double explore_share = 0.75;
+inline constexpr double race_share = 0.87;
 inline constexpr double proof_share = 0.95;
 inline constexpr double ceilings_share = 0.95;
 
