@@ -38,7 +38,7 @@ void add_flags(CLI::App& app, Options& options) {
   app.add_option("--most", options.size.most, "Configs in the largest space")
       ->check(CLI::Range(100, 10000));
   app.add_option("--noise", options.noise, "How noisy machines are")
-      ->check(CLI::IsMember({"usual", "hostile"}));
+      ->check(CLI::IsMember({"none", "usual", "hostile"}));
   app.add_flag("!--no-throttling", options.throttling, "No device slows down");
   app.add_flag("--null", options.null_machines, "All configs of a machine are equally fast");
   app.add_flag("--knows-memory", options.knows_memory, "The tuner is told the memory's size");
@@ -64,7 +64,7 @@ std::vector<Contender> contenders_of(const Options& options) {
 /// The records by machine, then by contender.
 std::vector<std::vector<Record>> compete(const Options& options,
                                          const std::vector<Contender>& contenders) {
-  NoiseOptions noise = options.noise == "hostile" ? NoiseOptions::hostile() : NoiseOptions::usual();
+  NoiseOptions noise = NoiseOptions::of(options.noise);
   noise.throttling = options.throttling;
   std::vector<std::vector<Record>> records(static_cast<std::size_t>(options.machines));
   std::atomic<std::size_t> next{0};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "dice.hpp"
@@ -32,6 +33,14 @@ struct NoiseOptions {
   double burst_low = 0.2, burst_high = 0.5;  ///< which takes so much of the cores
   bool throttling = true;                    ///< some devices slow down for good after a while
 
+  /// Each round tells the truth: how good an answer can be, as far as noise goes.
+  static NoiseOptions none() {
+    NoiseOptions noise;
+    noise.round_sd = noise.outlier_share = noise.drift_sd = 0;
+    noise.workers_sd = noise.config_sd = noise.first_loss = 0;
+    noise.calm_s = 1e12;
+    return noise;
+  }
   /// A rented machine on an ordinary day.
   static NoiseOptions usual() { return {}; }
   /// One that is shared with neighbours who come and go.
@@ -48,6 +57,10 @@ struct NoiseOptions {
     noise.burst_s = 6;
     noise.burst_high = 0.6;
     return noise;
+  }
+  /// By its name: none, usual or hostile.
+  static NoiseOptions of(std::string_view name) {
+    return name == "none" ? none() : name == "hostile" ? hostile() : usual();
   }
 };
 
