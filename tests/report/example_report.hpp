@@ -45,7 +45,7 @@ inline Report example_report() {
   outcome.diagnoses = {
       {"no_overlap", 1, "The step waits 60 % of the time.", "Load in 2 workers.", 2, true}};
   outcome.not_applicable = {{"pinned", "on", "the cpu device reads batches where they lie"}};
-  outcome.stopped_because = "settled";
+  outcome.race_end = RaceEnd::settled;
   report.skips = {{17, "bad\xff.jpg", "it is truncated"}};
   report.settings = settings_for(report);
   report.next = {{"autotune --data DIR", "the same on your own files"}};

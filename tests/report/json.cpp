@@ -118,6 +118,15 @@ TEST_CASE("The schema knows each key of a full report", "[json]") {
   CHECK(fault_of(rules, rules, Json::parse(json_text(to_json(testing::example_report()))), "") ==
         "");
   CHECK(fault_of(rules, rules, Json::parse(json_text(to_json(testing::full_report()))), "") == "");
+  Report ended = testing::example_report();
+  for (std::size_t end = 0; end < race_end_names.size(); ++end) {
+    ended.outcome.race_end = static_cast<RaceEnd>(end);
+    CHECK(fault_of(rules, rules, to_json(ended), "") == "");
+  }
+  for (std::size_t standing = 0; standing < standing_names.size(); ++standing) {
+    ended.outcome.tiers[0].standing = static_cast<Standing>(standing);
+    CHECK(fault_of(rules, rules, to_json(ended), "") == "");
+  }
   Json wrong = to_json(testing::full_report());
   wrong["demands"]["loader"]["tau"] = 1;
   CHECK(fault_of(rules, rules, wrong, "") == ".demands.loader has tau");

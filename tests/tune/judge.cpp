@@ -5,7 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "formula_machine.hpp"
@@ -40,7 +40,7 @@ class Finals {
     judge.conclude();
   }
 
-  const std::string& end() const { return end_; }
+  std::optional<RaceEnd> end() const { return end_; }
   const Outcome& outcome() { return sweep_.outcome(); }
 
  private:
@@ -49,7 +49,7 @@ class Finals {
   TuneOptions options_ = of_batches();
   Sweep sweep_{machine_, options_};
   std::map<int, int> rounds_;
-  std::string end_;
+  std::optional<RaceEnd> end_;
 };
 
 /// What every round has: the logarithm of a hundredth at most.
@@ -70,7 +70,7 @@ TEST_CASE("One round that went wrong does not keep a race from its end", "[judge
   // round: its mean is not known, though by all others it is as fast as the choice.
   Finals finals(
       [](int batch, int round) { return batch == 32 && round == 1 ? -6 : steady(batch, round); });
-  CHECK(finals.end() == "settled");
+  CHECK(finals.end() == RaceEnd::settled);
   CHECK(finals.outcome().passes < 24);
   CHECK(finals.outcome().recommended().config.batch == 16);
   CHECK(finals.outcome().choice().standing != Standing::unresolved);
@@ -102,6 +102,24 @@ TEST_CASE("Equally fast ones are tied, and the cheapest is named", "[judge]") {
   CHECK(equal.outcome().recommended().config.batch == 16);
 }
 
+TEST_CASE("A race ends when all fail in it, and keeps what was known before", "[judge]") {
+  // Bug: a race that waits for a runner, or an answer that is thrown away, when the device is lost.
+  FormulaMachine machine([](const Config& config) { return config.batch == 8 ? 1e3 : 2e3; },
+                         [](const Config&) { return 1e9; });
+  bool lost = false;
+  machine.refuse = [&](const Request&) {
+    if (lost) throw Error(Fault::device, "The device is lost.");
+  };
+  const TuneOptions options = of_batches();
+  Sweep sweep(machine, options);
+  for (std::size_t t = 0; t < 4; ++t) sweep.run(t, "explore");
+  lost = true;
+  Judge judge(sweep);
+  CHECK(judge.run(1) == RaceEnd::all_failed);
+  judge.conclude();
+  CHECK(sweep.outcome().passes <= 1);
+}
+
 TEST_CASE("A race of which no process lasts for a whole pass ends with the budget", "[judge]") {
   // Bug: its first pass begun again without end, for a script that ends before all have had a turn.
   FormulaMachine machine([](const Config&) { return 1e3; }, [](const Config&) { return 1e9; });
@@ -113,7 +131,7 @@ TEST_CASE("A race of which no process lasts for a whole pass ends with the budge
   Sweep sweep(machine, options);
   for (std::size_t t = 0; t < 4; ++t) sweep.run(t, "explore");
   Judge judge(sweep);
-  CHECK(judge.run(0.1) == "budget");
+  CHECK(judge.run(0.1) == RaceEnd::budget);
   judge.conclude();
   CHECK(sweep.outcome().passes == 0);
   CHECK(sweep.outcome().recommended().config == options.reference);

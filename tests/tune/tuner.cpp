@@ -109,7 +109,7 @@ TEST_CASE("A stopped sweep returns what it knows", "[tuner]") {
   options.save = [&](const Outcome&) { stop = true; };
   const Outcome outcome = tune(pipeline, options);
   CHECK(outcome.interrupted);
-  CHECK(outcome.stopped_because == "interrupted");
+  CHECK(outcome.race_end == RaceEnd::interrupted);
   CHECK(outcome.trials[outcome.reference].rounds.size() == 1);
 }
 

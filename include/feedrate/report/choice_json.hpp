@@ -20,7 +20,7 @@ Json json_array(const Items& items, Make&& make) {
 inline Json race_json(const Outcome& outcome) {
   Json json = {{"passes", outcome.passes},
                {"noise", outcome.noise},
-               {"stopped_because", or_null(outcome.stopped_because)}};
+               {"stopped_because", outcome.race_end ? Json(name_of(*outcome.race_end)) : Json()}};
   json["pairs"] = json_array(outcome.pairs, [](const Pair& pair) -> Json {
     return {{"a", pair.a},
             {"b", pair.b},

@@ -10,7 +10,6 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,22 +27,22 @@ class Judge {
 
   /// Runs passes until every tier is settled or `share` of the budget is used; returns which. A
   /// proof follows, so that looking after each pass makes nothing false.
-  std::string run(double share) {
+  RaceEnd run(double share) {
     constexpr int least_passes = 3, most_passes = 24;
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
-      if (sweep_.stopped()) return "interrupted";
+      if (sweep_.stopped()) return RaceEnd::interrupted;
       const bool may_end = race_.passes() > 0 || race_.is_stuck();
-      if (may_end && sweep_.is_past(share)) return "budget";
+      if (may_end && sweep_.is_past(share)) return RaceEnd::budget;
       race_.notify(sweep_.run(*index, "race"));
       if (!race_.at_pass_end()) continue;
       if (race_.passes() >= least_passes) drop_hopeless();
-      if (race_.passes() >= least_passes && is_settled()) return "settled";
-      if (race_.passes() >= most_passes) return "last pass";
+      if (race_.passes() >= least_passes && is_settled()) return RaceEnd::settled;
+      if (race_.passes() >= most_passes) return RaceEnd::last_pass;
       const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
-      if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return "budget";
+      if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return RaceEnd::budget;
     }
-    return "last runner";
+    return RaceEnd::all_failed;
   }
 
   /// Writes pairs, noise and the choice of each tier into the outcome, in place of what stood

@@ -29,6 +29,22 @@ enum class Search : std::uint8_t {
 inline constexpr std::array<std::string_view, 4> search_names = {"model", "grid", "random",
                                                                  "halving"};
 
+/// Why the race ended.
+enum class RaceEnd : std::uint8_t {
+  settled,      ///< what a rival may still be ahead by is little
+  last_pass,    ///< as many passes as there may be
+  budget,       ///< its share of the time is used
+  interrupted,  ///< by the user
+  all_failed,   ///< each finalist failed in it
+};
+
+inline constexpr std::array<std::string_view, 5> race_end_names = {"settled", "last_pass", "budget",
+                                                                   "interrupted", "all_failed"};
+
+constexpr std::string_view name_of(RaceEnd end) noexcept {
+  return race_end_names[static_cast<std::size_t>(end)];
+}
+
 /// How sure a recommendation is. Files keep the numbers: new ones come last.
 enum class Standing : std::uint8_t {
   resolved,       ///< one config is shown to be faster than all other finalists
@@ -117,7 +133,7 @@ struct Outcome {
   std::vector<WhatIf> what_if;
   std::vector<Diagnosis> diagnoses;
   double unexplained_share = 0;
-  std::string stopped_because;
+  std::optional<RaceEnd> race_end;  ///< empty: there was no race
   bool interrupted = false;
 
   Tier headline = Tier::training;  ///< choices of wider tiers are shown, and not recommended

@@ -60,7 +60,7 @@ inline void search(Sweep& sweep) {
 /// What fails in its proof is no choice: the next best is taken, and proven.
 inline void race_and_prove(Sweep& sweep) {
   Judge judge(sweep);
-  sweep.outcome().stopped_because = judge.run(race_share);
+  sweep.outcome().race_end = judge.run(race_share);
   const double usual =
       judge.pair_noise().value_or(sweep.noise.value_or(0.05) * std::numbers::sqrt2);
   bool done = false;
