@@ -47,12 +47,20 @@ bool stays(cudaError_t status) {
 
 namespace {
 
+/// Whether a planted failure is for this process: only for the first to ask, where one is to fail.
+bool may_fail(const State& state) {
+  if (state.fails_once.empty()) return true;
+  std::FILE* file = std::fopen(state.fails_once.c_str(), "wx");
+  if (file) std::fclose(file);
+  return file != nullptr;
+}
+
 /// A failure that was planted for this call, or success.
 cudaError_t planted(State& state, const char* name) {
   cudaError_t status = cudaSuccess;
   for (Failure& failure : state.failures) {
     if (failure.calls_left == 0 || (failure.name != "*" && failure.name != name)) continue;
-    if (--failure.calls_left == 0) status = failure.status;
+    if (--failure.calls_left == 0 && may_fail(state)) status = failure.status;
   }
   return status;
 }

@@ -48,6 +48,7 @@ void read_environment(State& state) {
     state.guards = std::string_view(text) == "1";
   }
   if (const char* text = std::getenv("FEEDRATE_STANDIN_LOG")) state.log = text;
+  if (const char* text = std::getenv("FEEDRATE_STANDIN_FAIL_ONCE")) state.fails_once = text;
   if (const char* text = std::getenv("FEEDRATE_STANDIN_FAIL")) {
     std::istringstream all(text);
     for (std::string one; std::getline(all, one, ',');) state.failures.push_back(failure_of(one));
@@ -83,6 +84,7 @@ void reset() {
     state.lost = cudaSuccess;
     state.hangs = state.hastens = state.guards = false;
     state.failures.clear();
+    state.fails_once.clear();
     state.forgets = nullptr;
     state.counts = {};
     state.calls.clear();

@@ -35,7 +35,8 @@ constexpr Schedule random(std::uint64_t seed) {
 /// environment is read again: FEEDRATE_STANDIN_MEMORY (bytes), FEEDRATE_STANDIN_FAIL
 /// ("name@n=status", the status as a number, several with commas), FEEDRATE_STANDIN_SCHEDULE
 /// (lazy, eager or a seed), FEEDRATE_STANDIN_GUARD (1), FEEDRATE_STANDIN_LOG (a file to which each
-/// process appends "PID NAME" at its first call of each function).
+/// process appends "PID NAME" at its first call of each function), FEEDRATE_STANDIN_FAIL_ONCE (a
+/// file that the first process to fail makes: no other process fails).
 void reset();
 
 void set_schedule(Schedule schedule);

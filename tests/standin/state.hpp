@@ -99,6 +99,7 @@ struct State {
   bool hastens = false;
   bool guards = false;
   std::vector<Failure> failures;
+  std::string fails_once;  ///< path that the first process to fail makes, or empty: all fail
   std::function<bool(cudaStream_t)> forgets;
   std::string log;  ///< path, or empty
 
