@@ -11,13 +11,14 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/tune/tuner.hpp"
+#include "oracle.hpp"
 #include "record.hpp"
 #include "tpe.hpp"
 
 namespace feedrate::simulate {
 /// Who searches, and with how much.
 struct Contender {
-  std::string name = "model";  ///< a search of the tuner, "tpe", "plain_tpe", or "plain_random"
+  std::string name = "model";  ///< a search of the tuner, a sampler, or "oracle"
   int max_rounds = 0;          ///< 0: the budget decides
   double budget_s = 60;        ///< of virtual time
   std::vector<Tier> allowed = {Tier::training};
@@ -104,7 +105,11 @@ inline void compete(const Problem& problem, const Contender& contender, const No
                     Flows& flows, Truth& truth, Record& record) {
   SimulatedMachine machine(flows, noise);
   try {
-    if (is_sampler(contender)) {
+    if (contender.name == "oracle") {
+      const Config choice =
+          Oracle(machine, truth, noise, contender.budget_s).choose(problem.machine.seed);
+      Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
+    } else if (is_sampler(contender)) {
       const Config choice = sample(machine, problem, contender);
       Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
     } else {

@@ -15,8 +15,8 @@
 namespace feedrate::simulate {
 namespace {
 
-const std::vector<std::string> searches = {"model", "grid",      "random",      "halving",
-                                           "tpe",   "plain_tpe", "plain_random"};
+const std::vector<std::string> searches = {"model", "grid",      "random",       "halving",
+                                           "tpe",   "plain_tpe", "plain_random", "oracle"};
 
 void add_flags(CLI::App& app, Options& options) {
   app.add_option("--machines", options.machines, "How many")->check(CLI::PositiveNumber);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Record {
   /// Regret of the fastest that is named, in the widest tier: the answer is the cheapest of those
   /// that are tied with it.
   std::optional<double> leader_regret;
+  /// What the answer would be if the truth had chosen it, in the widest tier: among all configs
+  /// that were measured, and among those that raced.
+  std::optional<double> measured_regret, raced_regret;
   Config choice;  ///< in the widest tier
   Config best;    ///< in truth
   int rounds = 0;
@@ -82,6 +86,7 @@ class Examiner {
 
   void judge(const Outcome& outcome) {
     for (const TierChoice& choice : outcome.tiers) judge(outcome, choice);
+    if (!outcome.tiers.empty()) judge_phases(outcome, outcome.tiers.back().tier);
     if (!outcome.tiers.empty()) judge_sureness(outcome, outcome.choice());
     for (const Pair& pair : outcome.pairs) judge(outcome, pair);
     if (!outcome.tiers.empty()) judge_recommendation(outcome);
@@ -131,6 +136,29 @@ class Examiner {
     record_.gains.add(is_faster(config, reference(outcome)));
     const auto truth = ratio(config, reference(outcome), false);
     if (truth && !throttled_) record_.verified.add(contains(choice.speedup, *truth));
+  }
+
+  /// What each phase left for the next one.
+  void judge_phases(const Outcome& outcome, Tier tier) {
+    std::set<std::size_t> measured, raced;
+    for (std::size_t t = 0; t < outcome.trials.size(); ++t) {
+      if (!outcome.trials[t].rounds.empty()) measured.insert(t);
+    }
+    for (const TierChoice& choice : outcome.tiers) raced.insert(choice.trial);
+    for (const Pair& pair : outcome.pairs) raced.insert({pair.a, pair.b});
+    record_.measured_regret = least_regret(outcome, measured, tier);
+    record_.raced_regret = least_regret(outcome, raced, tier);
+  }
+
+  double least_regret(const Outcome& outcome, const std::set<std::size_t>& trials, Tier tier) {
+    const Truth::Best best = truth_.best(tier, throttled_);
+    double least = infinity;
+    for (const std::size_t trial : trials) {
+      const Config& config = outcome.trials[trial].config;
+      if (within_tier(reference(outcome), config, tier))
+        least = std::min(least, regret_of(config, best));
+    }
+    return least;
   }
 
   /// Where the device slowed down meanwhile, by what it is like in the end. Whatever runs is better

@@ -189,6 +189,11 @@ inline Json summary_of(const Records& records) {
   Json json;
   json["machines"] = records.size();
   json["regret"] = regret_of(values_of(records, final_regret));
+  json["regret_if_the_truth_chose"] = {
+      {"among_measured",
+       regret_of(values_of(records, [](const Record& r) { return r.measured_regret; }))},
+      {"among_raced",
+       regret_of(values_of(records, [](const Record& r) { return r.raced_regret; }))}};
   json["rounds"] = distribution(
       values_of(records, [](const Record& r) { return std::optional<double>(r.rounds); }));
   json["rounds_to_answer"] = distribution(

@@ -45,6 +45,11 @@ inline void print(const Json& report) {
                 shown(tier["regret"]["share_within_2_percent"], 100).c_str(),
                 shown(tier["regret"]["p95"], 100).c_str(), tier["standing"].dump().c_str());
   }
+  for (const auto& [among, regret] : report["groups"]["all"]["regret_if_the_truth_chose"].items()) {
+    std::printf("if the truth chose %-14s within 2 %%: %s %%  within 5 %%: %s %%\n", among.c_str(),
+                shown(regret["share_within_2_percent"], 100).c_str(),
+                shown(regret["share_within_5_percent"], 100).c_str());
+  }
   std::printf("rounds by phase: %s\n",
               report["groups"]["all"]["rounds_by_phase_mean"].dump().c_str());
   std::printf("seconds by phase: %s\n",

@@ -49,15 +49,20 @@ class Truth {
     return best;
   }
 
-  /// Share of the space that lies within 2 % of the best.
-  double tied_share() {
-    const double least = 0.98 * best(Tier::training).samples_per_s;
-    std::size_t tied = 0;
+  /// Those of the space that lie within a share of the best.
+  std::vector<Config> within(double share) {
+    const double least = (1 - share) * best(Tier::training).samples_per_s;
+    std::vector<Config> near;
     for (const auto& [bound, config] : ordered_) {
       if (bound < least) break;
-      tied += rate(config) >= least;
+      if (rate(config) >= least) near.push_back(config);
     }
-    return static_cast<double>(tied) / static_cast<double>(ordered_.size());
+    return near;
+  }
+
+  /// Share of the space that lies within 2 % of the best.
+  double tied_share() {
+    return static_cast<double>(within(0.02).size()) / static_cast<double>(ordered_.size());
   }
 
  private:

@@ -494,8 +494,8 @@ def ranks(*words):
     return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", *command("ranks.py", *words)[1:]]
 
 
-def tuned_together(tmp, *words, options=("--no-confirm",)):
-    code, _, err = run(*QUIET, *options, "--budget", "6s", "--trial-timeout", "10s", *TWO, "--",
+def tuned_together(tmp, *words, options=("--no-confirm",), budget="6s"):
+    code, _, err = run(*QUIET, *options, "--budget", budget, "--trial-timeout", "10s", *TWO, "--",
                        *ranks(*words), cwd=tmp, env=environment())
     assert code == 0, err
     return report_of(tmp)
@@ -519,7 +519,8 @@ def ranks_take_the_same_number_of_batches_in_each_round(tmp):
 @test
 def ranks_are_confirmed_together_in_fresh_processes(tmp):
     # Bug: settings that reach rank 0 alone, which then waits for the others; or the rate of one rank.
-    report = tuned_together(tmp, "Rows", options=())
+    # On a loaded machine 6 s prove no gain, and what stays is launched once: nothing is compared.
+    report = tuned_together(tmp, "Rows", options=(), budget="15s")
     confirmation = report["confirmation"]
     assert confirmation and confirmation["failure"] is None, confirmation
     assert confirmation["speedup"]["estimate"] > 1.3, confirmation

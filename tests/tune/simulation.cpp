@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated machines of bench/simulate are right, and the tuner finds its way on them.
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -320,6 +321,45 @@ TEST_CASE("The tuner finds good configs on simulated machines", "[simulation]") 
   CHECK(quantile(regrets, 0.9) < 0.05);
   CHECK(gains.said >= 20);
   CHECK(gains.said - gains.right <= 1);
+}
+
+TEST_CASE("What each phase leaves for the next is no better than what it was left",
+          "[simulation]") {
+  // Bug: an account of the phases in which the race finds a config that nobody has measured.
+  for (std::uint64_t seed = 41; seed <= 50; ++seed) {
+    const Record record = contest(draw_problem(seed, {200, 300}), {{.budget_s = 60}}, {}).front();
+    REQUIRE(record.measured_regret);
+    REQUIRE(record.raced_regret);
+    CHECK(*record.measured_regret >= 0);
+    CHECK(*record.measured_regret <= *record.raced_regret);
+    CHECK(*record.raced_regret <= *final_regret(record));
+  }
+}
+
+TEST_CASE("The oracle names the best where rounds tell the truth", "[simulation]") {
+  // Bug: a bound on what an answer can be that a search is better than.
+  NoiseOptions none = NoiseOptions::none();
+  none.throttling = false;
+  const Contender oracle{.name = "oracle", .budget_s = 600};
+  for (std::uint64_t seed = 51; seed <= 60; ++seed) {
+    const Record record = contest(draw_problem(seed, {200, 300}), {oracle}, none).front();
+    CHECK(record.error == "");
+    CHECK(*final_regret(record) < 1e-9);
+  }
+}
+
+TEST_CASE("The truth lists what lies within a share of the best", "[simulation]") {
+  // Bug: bounds that end the list before its last config.
+  const Problem problem = draw_problem(61, {200, 300});
+  Flows flows(problem.machine);
+  Truth truth(problem, flows);
+  const double least = 0.9 * truth.best(Tier::training).samples_per_s;
+  const std::vector<Config> found = truth.within(0.1);
+  for (const Config& config : found) CHECK(truth.rate(config) >= least);
+  for (const Config& config : configs_of(problem.space)) {
+    const bool is_listed = std::find(found.begin(), found.end(), config) != found.end();
+    CHECK(is_listed == (truth.rate(config) >= least));
+  }
 }
 
 TEST_CASE("Where all configs are equally fast little is claimed", "[simulation]") {
