@@ -1,37 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a round used beside time: CPU seconds of the script, of its workers, and of sleepers."""
+"""What a round used beside time: CPU seconds of the script, of its workers, and of sleepers; and how
+long the GPU was in its steps."""
 
 import os
 import time
 
 from . import process
+from .gpu_time import StepTimes
 from .stepping import device_of
 
 
 class Meter:
-    """Reads the counters at both ends of a round."""
+    """Reads the counters at both ends of a round.
 
-    def __init__(self, torch):
+    `step_times` has the marks of each step where the script uses a GPU; else it is None, and a step
+    takes what the host needs for it.
+    """
+
+    def __init__(self, torch, now=time.perf_counter):
         self._torch = torch
-        self._on_gpu = device_of(torch) == "cuda"
+        self._now = now
+        self.step_times = StepTimes(torch.cuda) if device_of(torch) == "cuda" else None
 
     def begin(self, workers, parked):
         self._wait_for_gpu()
+        if self.step_times is not None:
+            self.step_times.begin()
         self._workers, self._parked = workers, parked
         self._before = self._read()
 
     def end(self, window, first_batch_s, ready):
         """The answer: the fields of a round."""
         behind_s = self._wait_for_gpu()
+        duration_s = window.duration_s + behind_s
+        step_s = self._step_s(window, duration_s)
         cpu_s, queue_s, parked_s, *machine_s = (
             after - before for after, before in zip(self._read(), self._before))
         return {
             "order": 0, "block": 0, "start_s": 0.0,
-            "duration_s": window.duration_s + behind_s,
+            "duration_s": duration_s,
             "samples": window.samples,
             "batches": window.batches,
-            "wait_s": window.wait_s,
-            "step_s": window.step_s + behind_s,
+            "wait_s": duration_s - step_s,
+            "step_s": step_s,
             "cpu_s": max(0.0, cpu_s),
             "first_batch_s": first_batch_s,
             "ring_at_start": window.ring_at_start,
@@ -43,13 +54,20 @@ class Meter:
             "outside_s": window.outside_s,
         }
 
+    def _step_s(self, window, duration_s):
+        """Seconds in steps: of the GPU where one is used, which waits for the next batch whenever
+        it has no step; else of the host."""
+        if self.step_times is None:
+            return window.step_s
+        return min(self.step_times.seconds(), duration_s)
+
     def _wait_for_gpu(self):
         """Seconds until what was launched is done."""
-        if not self._on_gpu:
+        if self.step_times is None:
             return 0.0
-        began_s = time.perf_counter()
+        began_s = self._now()
         self._torch.cuda.synchronize()
-        return time.perf_counter() - began_s
+        return self._now() - began_s
 
     def _read(self):
         """CPU seconds, seconds in the run queue, CPU seconds of those that should sleep, and of

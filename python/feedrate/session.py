@@ -198,7 +198,7 @@ class Session:
         config = question["config"]
         self._updates.begin(config["batch"] == self._batch)
         with step_settings(self._torch, config, question["own_precision"]):
-            meter = Meter(self._torch)
+            meter = Meter(self._torch, self._now)
             return (yield from parts[question["part"]](config, Wanted(question), meter))
 
     # The rounds.
@@ -220,7 +220,7 @@ class Session:
             asked_s = self._now()
             batch = lane.take()
             got_s = self._now()
-            step_s = yield from self._step(batch)
+            step_s = yield from self._step(batch, meter.step_times)
             if self._outside:
                 window.leave_out(step_s)
             else:
@@ -266,7 +266,7 @@ class Session:
         meter.begin([], self._lanes.others(None))
         while not window.is_over():
             batch = replay.take()
-            step_s = yield from self._step(batch)
+            step_s = yield from self._step(batch, meter.step_times)
             if not self._outside:
                 window.add(self._samples(batch, config), 0.0, step_s)
         return meter.end(window, 0.0, 0)
@@ -292,13 +292,16 @@ class Session:
         return self._replays[size]
         yield
 
-    def _step(self, batch):
+    def _step(self, batch, times=None):
         """Gives a batch to the script's loop; seconds until it asks for the next one. `_outside`
-        then tells whether it left its loop between."""
+        then tells whether it left its loop between; if not, `times` has the step."""
         self._outside = False
         self._in_epoch += 1
         gave_s = self._now()
+        start = times.mark() if times is not None else None
         yield batch
+        if times is not None and not self._outside:
+            times.add(start, times.mark())
         step_s = self._now() - gave_s
         self._updates.add_batch()
         self._beat()

@@ -14,7 +14,7 @@ def name_of_format(dtype):
 
 def device_of(torch):
     """What the script trains on: a GPU that is there need not be used."""
-    return "cuda" if torch.cuda.is_available() and torch.cuda.is_initialized() else "cpu"
+    return "cuda" if torch.cuda.is_initialized() else "cpu"
 
 
 @contextlib.contextmanager
