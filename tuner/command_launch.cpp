@@ -176,11 +176,12 @@ void CommandLaunch::hear_helper() {
 void CommandLaunch::watch_gpu() {
   knows_gpu_ = true;
   GpuGauges gauges = gpu_gauges(source_.gpu().uuid);
-  if (gauges.look) sampler_ = std::make_unique<GpuSampler>(std::move(gauges.look));
+  if (gauges.look) sampler_ = std::make_unique<GpuSampler>(std::move(gauges));
 }
 
 LaunchedGpu CommandLaunch::gpu() const {
-  return {sampler_ ? sampler_->since_mark().busy : -1, source_.gpu().memory_bytes};
+  const GpuUse use = sampler_ ? sampler_->since_mark() : GpuUse{};
+  return {use.busy, use.activity, source_.gpu().memory_bytes};
 }
 
 /// The next message, if there is one.

@@ -16,16 +16,11 @@ constexpr double alpha = 0.05;
 /// Of those launches whose GPU was seen, and the most memory.
 LaunchedGpu mean_gpu(const std::vector<FreshRound>& launches) {
   LaunchedGpu gpu;
-  double busy = 0;
-  int seen = 0;
+  gpu.nvml_busy = mean_of_told(launches, [](const auto& launch) { return launch.gpu.nvml_busy; });
+  gpu.gpm = mean_activity(launches, [](const auto& launch) { return launch.gpu.gpm; });
   for (const FreshRound& launch : launches) {
-    if (launch.gpu.nvml_busy >= 0) {
-      busy += launch.gpu.nvml_busy;
-      ++seen;
-    }
     gpu.memory_bytes = std::max(gpu.memory_bytes, launch.gpu.memory_bytes);
   }
-  if (seen > 0) gpu.nvml_busy = busy / seen;
   return gpu;
 }
 

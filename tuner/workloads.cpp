@@ -345,7 +345,7 @@ void train_on(const ChosenGpu& gpu, PreparedWorkload& prepared, const WorkloadRe
   workload.device = train_on_gpu(
       {uuid, prepared.model, prepared.optimizer, prepared.info.field, workload.order.seed});
   if (auto gauges = gpu_gauges(uuid); gauges.look) {
-    workload.gpu = std::make_shared<GpuSampler>(gauges.look);
+    workload.gpu = std::make_shared<GpuSampler>(std::move(gauges));
   }
   if (auto gauges = gpu_gauges(uuid, true); gauges.look) workload.gpu_state = gauges.look;
   workload.make_step = {};

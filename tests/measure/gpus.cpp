@@ -99,6 +99,23 @@ TEST_CASE("each GPU is described with how it is now, where the driver is asked")
   CHECK(read_gpus(two_gpus()).list[0].now.temperature_c == 0);
 }
 
+TEST_CASE("each GPU says why the activity of its parts is not told") {
+  // Bug: the answer of one GPU given for all, or a reason where there is none.
+  NvmlGpm gpm;
+  gpm.support = [](Nvml::Device device, NvmlGpm::Support* support) {
+    return support->is_supported = index_of(device), 0;
+  };
+  gpm.allocate = [](NvmlGpm::Sample*) { return 0; };
+  gpm.release = [](NvmlGpm::Sample) { return 0; };
+  gpm.read = [](Nvml::Device, NvmlGpm::Sample) { return 0; };
+  gpm.compare = [](NvmlGpm::Request*) { return 0; };
+  const Gpus gpus = read_gpus(two_gpus(), "", {}, gpm);
+  REQUIRE(gpus.list.size() == 2);
+  CHECK(gpus.list[0].why_no_gpm ==
+        "only GPUs of Hopper or newer have counters of their parts that NVML reads");
+  CHECK(gpus.list[1].why_no_gpm == "");
+}
+
 TEST_CASE("what a GPU doesn't tell stays unknown") {
   // Bug: memory that is made up, or that of the neighbour, where the call failed.
   test::PlantedTree tree;

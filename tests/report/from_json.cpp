@@ -36,7 +36,8 @@ Round odd_round() {
           .nvml_busy = 0.97,
           .power_w = 612.345,
           .clock_hz = 1.98e9,
-          .temperature_c = 71};
+          .temperature_c = 71,
+          .gpm = {0.625, 1.0 / 3, -1}};
 }
 
 Config odd_config() {
@@ -116,6 +117,7 @@ TEST_CASE("A round keeps every field to its last bit", "[from_json]") {
   CHECK(back.power_w == round.power_w);
   CHECK(back.clock_hz == round.clock_hz);
   CHECK(back.temperature_c == round.temperature_c);
+  CHECK(back.gpm == round.gpm);
 }
 
 TEST_CASE("What no driver told of a round stays unknown", "[from_json]") {
@@ -124,11 +126,13 @@ TEST_CASE("What no driver told of a round stays unknown", "[from_json]") {
   Json json = to_json(Round{});
   CHECK(json["nvml_busy"].is_null());
   CHECK(json["power_w"].is_null());
+  CHECK(json["gpm"].is_null());
   CHECK(through_text(json).get<Round>().nvml_busy == -1);
-  for (const char* key :
-       {"copy_s", "slab_s", "device_bytes", "nvml_busy", "power_w", "clock_hz", "temperature_c"}) {
+  for (const char* key : {"copy_s", "slab_s", "device_bytes", "nvml_busy", "power_w", "clock_hz",
+                          "temperature_c", "gpm"}) {
     json.erase(key);
   }
+  CHECK_FALSE(json.get<Round>().gpm.known());
   CHECK(json.get<Round>().nvml_busy == -1);
   CHECK(json.get<Round>().power_w == 0);
 }

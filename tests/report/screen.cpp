@@ -246,6 +246,19 @@ TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[s
   CHECK(screen_text(report, {.width = 60}).find("nvidia-smi") == std::string::npos);
 }
 
+TEST_CASE("What the parts of a GPU do stands below the rates where it is counted", "[screen]") {
+  // Bug: a line of dashes on the cpu, 0 % of a part that is not counted, or another config's
+  // figures.
+  Report report = testing::full_report();
+  CHECK(screen_text(report).find("counters") == std::string::npos);
+  report.outcome.trials[report.outcome.reference].rounds[0].gpm = {0.125, 0.125, 0.125};
+  Trial& chosen = report.outcome.trials[report.outcome.choice().trial];
+  chosen.rounds[0].gpm = {0.625, -1, 0.25};
+  CHECK_THAT(
+      screen_text(report),
+      ContainsSubstring("GPU as recommended, by its counters: multiprocessors 62 %, memory"));
+}
+
 TEST_CASE("The memory of a GPU in use stands beside its rate", "[screen]") {
   // Bug: the memory of the host alone, where a larger batch fills that of the GPU.
   Report report = testing::full_report();

@@ -17,8 +17,9 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
   // Bug: 0 % busy, or 0 bytes, on a machine without a GPU.
   Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 4};
   const Json without = to_json(confirmation);
-  for (const char* const key : {"as_is_nvml_busy", "recommended_nvml_busy", "as_is_device_bytes",
-                                "recommended_device_bytes", "outside_share"}) {
+  for (const char* const key :
+       {"as_is_nvml_busy", "recommended_nvml_busy", "as_is_device_bytes",
+        "recommended_device_bytes", "as_is_gpm", "recommended_gpm", "outside_share"}) {
     INFO(key);
     CHECK(without.at(key).is_null());
   }
@@ -34,6 +35,21 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
              ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended. Its "
                                "tensors take 1.00 MiB of the GPU's memory as it is, 2.00 MiB as "
                                "recommended."));
+}
+
+TEST_CASE("the parts of a confirmation's GPU are told where they were counted") {
+  // Bug: the parts of one launch beside the other's rate.
+  Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 4};
+  confirmation.as_is_gpu = {.gpm = {0.25, 0, 0.5}};
+  CHECK_THAT(detail::confirmation_text({}, confirmation), !ContainsSubstring("counters"));
+  confirmation.recommended_gpu = {.gpm = {0.75, 0.5, -1}};
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
+             ContainsSubstring("By its counters it works: multiprocessors 25 %, tensor cores 0 %, "
+                               "memory 50 % as it is; multiprocessors 75 %, tensor cores 50 % as "
+                               "recommended."));
+  const Json json = to_json(confirmation);
+  CHECK(json.at("as_is_gpm").at("sm") == 0.25);
+  CHECK(json.at("recommended_gpm").at("dram").is_null());
 }
 
 /// Two trials: the script as it is, and 2 workers.

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <string>
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/measure/gpu_activity.hpp"
 #include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/nvml.hpp"
 #include "feedrate/measure/surroundings.hpp"
@@ -27,6 +29,7 @@ struct GpuUse {
   double clock_hz = 0;  ///< of the multiprocessors, mean; 0: unknown, as below
   double power_w = 0;   ///< mean
   double max_temperature_c = 0;
+  GpuActivity activity = {};
 };
 
 /// Adds looks up.
@@ -41,7 +44,7 @@ class GpuTally {
   }
 
   GpuUse use() const {
-    return {looks_, busy_.mean(-1), clock_hz_.mean(0), power_w_.mean(0), max_temperature_c_};
+    return {looks_, busy_.mean(-1), clock_hz_.mean(0), power_w_.mean(0), max_temperature_c_, {}};
   }
 
  private:
@@ -66,12 +69,13 @@ class GpuTally {
 struct GpuGauges {
   std::function<GpuState()> look;  ///< for any thread; empty where nothing can be seen
   std::string why_not;             ///< one phrase then
+  std::shared_ptr<GpuActivityMeter> activity = {};  ///< null where its parts are not counted
 };
 
 /// The gauges of the GPU of this UUID, as nvidia-smi writes it. The driver stays open as long as
 /// a copy of `look` is there. With `others`, who else uses the GPU is looked at too.
 inline GpuGauges gpu_gauges(const std::string& uuid, const Nvml& nvml, const NvmlState& state,
-                            bool others = false) {
+                            bool others = false, const NvmlGpm& gpm = {}) {
   const OpenNvml open = open_nvml(nvml);
   if (!open.nvml) return {{}, open.why_not};
   if (!nvml.device_by_uuid) return {{}, "the NVIDIA driver finds no GPU by its UUID"};
@@ -82,12 +86,16 @@ inline GpuGauges gpu_gauges(const std::string& uuid, const Nvml& nvml, const Nvm
   const auto look = [state, device, open, others] {
     return others ? read_gpu_state(state, device) : read_gpu_gauges(state, device);
   };
-  return {look, ""};
+  GpuGauges gauges{look, ""};
+  if (why_no_activity(gpm, device).empty()) {
+    gauges.activity = std::make_shared<GpuActivityMeter>(gpm, device, open);
+  }
+  return gauges;
 }
 
 inline GpuGauges gpu_gauges(const std::string& uuid, bool others = false) {
   const Nvml nvml = load_nvml();  // first: it opens what the other looks into
-  return gpu_gauges(uuid, nvml, load_nvml_state(), others);
+  return gpu_gauges(uuid, nvml, load_nvml_state(), others, load_nvml_gpm());
 }
 
 /// The driver's utilization is a mean over the second before the look, or a part of it. Source: the
@@ -111,21 +119,30 @@ class GpuSampler {
     };
   }
 
-  /// `look` and `now_s` are called in several threads.
+  /// `look` and `now_s` are called in several threads, `activity` in the caller's.
   explicit GpuSampler(
       std::function<GpuState()> look, Pause pause = every(0.1),
-      Now now_s = [] { return SteadyClock{}.now_s(); })
+      Now now_s = [] { return SteadyClock{}.now_s(); },
+      std::shared_ptr<GpuActivityMeter> activity = {})
       : look_(std::move(look)),
         now_s_(std::move(now_s)),
+        activity_(std::move(activity)),
         marked_s_(now_s_()),
         thread_([this, pause = std::move(pause)](const std::stop_token& stop) {
           while (pause(stop)) add();
-        }) {}
+        }) {
+    if (activity_) activity_->mark();
+  }
+  explicit GpuSampler(GpuGauges gauges, Pause pause = every(0.1))
+      : GpuSampler(
+            std::move(gauges.look), std::move(pause), [] { return SteadyClock{}.now_s(); },
+            std::move(gauges.activity)) {}
   GpuSampler(const GpuSampler&) = delete;
   GpuSampler& operator=(const GpuSampler&) = delete;
 
   /// Starts what `since_mark` tells anew.
   void mark() {
+    if (activity_) activity_->mark();
     const std::lock_guard lock(mutex_);
     marked_ = {};
     marked_s_ = now_s_();
@@ -133,10 +150,15 @@ class GpuSampler {
 
   /// What was seen since the mark, or since construction; looks now where nothing was. How busy
   /// the GPU was is unknown of stretches that are no longer than what the driver's figure covers:
-  /// it would tell of what ran before.
+  /// it would tell of what ran before. So is the activity of stretches that are too short for the
+  /// counters.
   GpuUse since_mark() {
     if (told().looks == 0) add();
-    return told();
+    GpuUse use = told();
+    if (activity_ && now_s_() >= marked_s_ + GpuActivityMeter::least_s) {
+      use.activity = activity_->since_mark();
+    }
+    return use;
   }
 
  private:
@@ -156,6 +178,7 @@ class GpuSampler {
 
   std::function<GpuState()> look_;
   Now now_s_;
+  std::shared_ptr<GpuActivityMeter> activity_;
   mutable std::mutex mutex_;
   GpuTally marked_;
   double marked_s_;

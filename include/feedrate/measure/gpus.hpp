@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feedrate/core/system_files.hpp"
+#include "feedrate/measure/gpu_activity.hpp"
 #include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/nvml.hpp"
 #include "feedrate/measure/surroundings.hpp"
@@ -27,7 +28,8 @@ struct Gpu {
   int pcie_generation = 0;         ///< the highest of the link, whatever the GPU runs when idle
   int pcie_lanes = 0;
   int numa_node = -1;
-  GpuState now = {};  ///< as it was when the list was made, perhaps idle
+  GpuState now = {};            ///< as it was when the list was made, perhaps idle
+  std::string why_no_gpm = {};  ///< why the activity of its parts can't be told; empty: it can
 };
 
 /// The GPUs in the driver's order, which is that of nvidia-smi.
@@ -67,7 +69,13 @@ inline std::string capability_of(const Nvml& nvml, Nvml::Device device) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
-inline Gpu describe(const Nvml& nvml, const NvmlState& state, Nvml::Device device,
+/// What else is asked of each GPU.
+struct GpuQuestions {
+  const NvmlState& state;
+  const NvmlGpm& gpm;
+};
+
+inline Gpu describe(const Nvml& nvml, const GpuQuestions& ask, Nvml::Device device,
                     const std::string& root) {
   Gpu gpu;
   gpu.name = nvml_text([&](char* to, unsigned n) { return nvml.name(device, to, n); });
@@ -80,8 +88,9 @@ inline Gpu describe(const Nvml& nvml, const NvmlState& state, Nvml::Device devic
   gpu.pcie_generation = static_cast<int>(nvml_gauge(nvml.pcie_generation, device));
   gpu.pcie_lanes = static_cast<int>(nvml_gauge(nvml.pcie_width, device));
   gpu.numa_node = numa_node_of(root, gpu.pci);
-  gpu.now = read_gpu_gauges(state, device);
-  if (const auto pids = gpu_processes(state, device)) {
+  gpu.why_no_gpm = why_no_activity(ask.gpm, device);
+  gpu.now = read_gpu_gauges(ask.state, device);
+  if (const auto pids = gpu_processes(ask.state, device)) {
     const auto own = static_cast<unsigned>(::getpid());  // which need not hold a context on it
     const auto is_other = [&](unsigned pid) { return pid != own; };
     gpu.now.other_processes = static_cast<int>(std::count_if(pids->begin(), pids->end(), is_other));
@@ -89,7 +98,7 @@ inline Gpu describe(const Nvml& nvml, const NvmlState& state, Nvml::Device devic
   return gpu;
 }
 
-inline void list_gpus(const Nvml& nvml, const NvmlState& state, const std::string& root,
+inline void list_gpus(const Nvml& nvml, const GpuQuestions& ask, const std::string& root,
                       Gpus& gpus) {
   unsigned count = 0;
   if (const int error = nvml.count(&count); error != 0) {
@@ -99,7 +108,7 @@ inline void list_gpus(const Nvml& nvml, const NvmlState& state, const std::strin
   }
   for (unsigned index = 0; index < count; ++index) {
     Nvml::Device device = nullptr;
-    if (nvml.device(index, &device) == 0) gpus.list.push_back(describe(nvml, state, device, root));
+    if (nvml.device(index, &device) == 0) gpus.list.push_back(describe(nvml, ask, device, root));
   }
   if (gpus.list.empty())
     gpus.why_none = "the NVIDIA driver answers but has no GPU for this process";
@@ -109,20 +118,21 @@ inline void list_gpus(const Nvml& nvml, const NvmlState& state, const std::strin
 
 /// Asks the driver. Creates no CUDA context, so the GPU's memory stays as it was. Without `state`
 /// it is not asked how the GPUs are now.
-inline Gpus read_gpus(const Nvml& nvml, const std::string& root = "", const NvmlState& state = {}) {
+inline Gpus read_gpus(const Nvml& nvml, const std::string& root = "", const NvmlState& state = {},
+                      const NvmlGpm& gpm = {}) {
   Gpus gpus;
   const OpenNvml open = open_nvml(nvml);
   gpus.why_none = open.why_not;
   if (!open.nvml) return gpus;
   gpus.driver = detail::nvml_text([&](char* to, unsigned n) { return nvml.driver_version(to, n); });
-  detail::list_gpus(nvml, state, root, gpus);
+  detail::list_gpus(nvml, {state, gpm}, root, gpus);
   return gpus;
 }
 
 /// The GPUs of this machine.
 inline Gpus read_gpus() {
   const Nvml nvml = load_nvml();
-  return read_gpus(nvml, "", load_nvml_state());
+  return read_gpus(nvml, "", load_nvml_state(), load_nvml_gpm());
 }
 
 }  // namespace feedrate

@@ -21,6 +21,39 @@ struct RoundOptions {
   GpuSampler* gpu = nullptr;                        ///< looks at the GPU that steps; null: nobody
 };
 
+/// What parts of a GPU did, by its own counters (GPM of NVML): shares of the time and of the part;
+/// < 0: unknown.
+struct GpuActivity {
+  double sm = -1;      ///< multiprocessors that had work
+  double tensor = -1;  ///< their tensor cores
+  double dram = -1;    ///< bytes to and from its memory, of what the memory can do
+
+  bool known() const noexcept { return sm >= 0 || tensor >= 0 || dram >= 0; }
+  bool operator==(const GpuActivity&) const = default;
+};
+
+/// Mean of what `part` says of those in which it is known, which is where it is not below 0;
+/// else -1.
+template <class Range, class Part>
+double mean_of_told(const Range& all, Part&& part) {
+  double sum = 0;
+  int told = 0;
+  for (const auto& one : all) {
+    if (part(one) < 0) continue;
+    sum += part(one);
+    ++told;
+  }
+  return told > 0 ? sum / told : -1;
+}
+
+/// The same of each part of a GPU.
+template <class Range, class Activity>
+GpuActivity mean_activity(const Range& all, Activity&& of) {
+  return {mean_of_told(all, [&](const auto& one) { return of(one).sm; }),
+          mean_of_told(all, [&](const auto& one) { return of(one).tensor; }),
+          mean_of_told(all, [&](const auto& one) { return of(one).dram; })};
+}
+
 /// What was seen in a round, of the window that counts alone. Its clock starts at the end of the
 /// first step, or of a warm-up.
 struct Round {
@@ -32,7 +65,7 @@ struct Round {
   int batches = 0;
   int warm_up_batches = 0;   ///< before the clock started, the first step's included; 0: unknown
   double wait_s = 0;         ///< the step waited for a batch, or filled it itself
-  double step_s = 0;         ///< the device executed steps
+  double step_s = 0;         ///< the device was in steps, gaps between their launches included
   double cpu_s = 0;          ///< CPU seconds of the whole process
   double first_batch_s = 0;  ///< from an empty ring to the first batch
   int ring_at_start = 0;     ///< batches that lay ready when the clock started
@@ -54,9 +87,10 @@ struct Round {
   double power_w = 0;        ///< of the GPU, mean; 0: unknown, as below
   double clock_hz = 0;       ///< of its multiprocessors, mean
   double temperature_c = 0;  ///< its highest
+  GpuActivity gpm = {};
 
   double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
-  /// Share of the time in which the device executed steps.
+  /// Share of the time in which the device was in steps.
   double busy() const noexcept { return step_s / duration_s; }
 };
 

@@ -82,14 +82,12 @@ struct Trial {
   }
   /// What nvidia-smi shows of the GPU meanwhile; empty where that is unknown.
   std::optional<double> nvml_busy() const {
-    double sum = 0;
-    int told = 0;
-    for (const Round& round : rounds) {
-      if (round.nvml_busy < 0) continue;
-      sum += round.nvml_busy;
-      ++told;
-    }
-    return told > 0 ? std::optional(sum / told) : std::nullopt;
+    const double mean = mean_of_told(rounds, [](const Round& round) { return round.nvml_busy; });
+    return mean < 0 ? std::nullopt : std::optional(mean);
+  }
+  /// What the parts of the GPU did meanwhile.
+  GpuActivity gpm() const {
+    return mean_activity(rounds, [](const Round& round) { return round.gpm; });
   }
   /// The most of the device's own memory that was in use behind a round, by all; 0: it has none.
   std::uint64_t device_bytes() const noexcept {

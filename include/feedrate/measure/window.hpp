@@ -26,9 +26,7 @@ inline double variability(double squares, double sum, int count) noexcept {
 /// What the process uses while a window lasts.
 class WindowMeter {
  public:
-  explicit WindowMeter(const RoundOptions& options) : options_(options) {
-    if (options.gpu) options.gpu->mark();
-  }
+  explicit WindowMeter(const RoundOptions& options) : options_(marked(options)) {}
 
   /// Sets what `round` has used since the construction.
   void read(Round& round) const {
@@ -43,11 +41,18 @@ class WindowMeter {
   }
 
  private:
+  /// Before all other counters are read: it takes the driver a moment.
+  static const RoundOptions& marked(const RoundOptions& options) {
+    if (options.gpu) options.gpu->mark();
+    return options;
+  }
+
   static void read(const GpuUse& use, Round& round) {
     round.nvml_busy = use.busy;
     round.power_w = use.power_w;
     round.clock_hz = use.clock_hz;
     round.temperature_c = use.max_temperature_c;
+    round.gpm = use.activity;
   }
 
   /// Joules used so far; 0 where they are not metered.

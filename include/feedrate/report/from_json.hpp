@@ -106,6 +106,12 @@ inline void from_json(const Json& json, Config& config) {
   });
 }
 
+inline void from_json(const Json& json, GpuActivity& gpm) {
+  detail::read_if_told(json, "sm", gpm.sm);
+  detail::read_if_told(json, "tensor", gpm.tensor);
+  detail::read_if_told(json, "dram", gpm.dram);
+}
+
 inline void from_json(const Json& json, Round& round) {
   detail::read_all(json, "order", round.order, "block", round.block, "start_s", round.start_s,
                    "duration_s", round.duration_s, "samples", round.samples, "batches",
@@ -127,6 +133,7 @@ inline void from_json(const Json& json, Round& round) {
   of_a_gpu("power_w", round.power_w);
   of_a_gpu("clock_hz", round.clock_hz);
   of_a_gpu("temperature_c", round.temperature_c);
+  of_a_gpu("gpm", round.gpm);
 }
 
 inline void from_json(const Json& json, Skip& skip) {

@@ -49,6 +49,7 @@ inline void from_json(const Json& json, Gpu& gpu) {
                    gpu.pcie_generation, "pcie_lanes", gpu.pcie_lanes, "now", gpu.now);
   const Json& node = json.at("numa_node");
   gpu.numa_node = node.is_null() ? -1 : node.get<int>();
+  detail::read_if_told(json, "why_no_gpm", gpu.why_no_gpm);
 }
 
 inline void from_json(const Json& json, Machine& machine) {

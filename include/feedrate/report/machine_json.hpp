@@ -102,7 +102,8 @@ inline Json to_json(const Gpu& gpu) {
           {"pcie_generation", gpu.pcie_generation},
           {"pcie_lanes", gpu.pcie_lanes},
           {"numa_node", detail::or_null_below_0(gpu.numa_node)},
-          {"now", to_json(gpu.now)}};
+          {"now", to_json(gpu.now)},
+          {"why_no_gpm", detail::or_null(gpu.why_no_gpm)}};
 }
 
 /// The "machine" object of a report, without what was measured.

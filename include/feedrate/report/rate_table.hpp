@@ -34,6 +34,7 @@ class RateTable {
       row(label_of(choice, *before, trial.config), trial, choice.speedup);
       before = &trial.config;
     }
+    activity();
     return text_;
   }
 
@@ -96,6 +97,14 @@ class RateTable {
       text_ += "  " + (is_recommended ? options_.bold(times) : times);
     }
     text_ += "\n";
+  }
+
+  /// What the parts of the GPU do as recommended, where it counts that.
+  void activity() {
+    const GpuActivity gpm = report_.outcome.recommended().gpm();
+    if (!gpm.known()) return;
+    text_ += labelled("", "GPU as recommended, by its counters: " + activity_text(gpm), indent(),
+                      options_.width);
   }
 
   /// Whether `told(trial)`, of any row that there may be.

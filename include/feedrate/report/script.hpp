@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "feedrate/core/config.hpp"
+#include "feedrate/measure/round_data.hpp"
 #include "feedrate/measure/statistics.hpp"
 
 namespace feedrate {
@@ -45,7 +46,8 @@ struct Script {
 
 /// What one launch of a script, or several, did on its GPU.
 struct LaunchedGpu {
-  double nvml_busy = -1;           ///< share of the time; < 0: unknown, or no GPU
+  double nvml_busy = -1;  ///< share of the time; < 0: unknown, or no GPU
+  GpuActivity gpm = {};
   std::uint64_t memory_bytes = 0;  ///< that its tensors took at most; 0: unknown, or no GPU
 };
 

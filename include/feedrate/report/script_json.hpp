@@ -65,6 +65,8 @@ inline Json to_json(const Confirmation& confirmation) {
       {"recommended_first_batch_s", of_pairs(confirmation.recommended_first_batch_s)},
       {"as_is_nvml_busy", detail::or_null_below_0(confirmation.as_is_gpu.nvml_busy)},
       {"recommended_nvml_busy", detail::or_null_below_0(confirmation.recommended_gpu.nvml_busy)},
+      {"as_is_gpm", to_json(confirmation.as_is_gpu.gpm)},
+      {"recommended_gpm", to_json(confirmation.recommended_gpu.gpm)},
       {"as_is_device_bytes", detail::positive_or_null(confirmation.as_is_gpu.memory_bytes)},
       {"recommended_device_bytes",
        detail::positive_or_null(confirmation.recommended_gpu.memory_bytes)},

@@ -11,6 +11,7 @@
 #include "feedrate/report/choice_text.hpp"
 #include "feedrate/report/format.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/words.hpp"
 
 namespace feedrate {
 namespace detail {
@@ -60,6 +61,7 @@ inline std::string as_it_is_text(const Confirmation& confirmation) {
   if (gpu.nvml_busy >= 0) {
     text += " By NVML the GPU is busy " + format_percent(gpu.nvml_busy) + " of the time.";
   }
+  if (gpu.gpm.known()) text += " By its counters it works: " + activity_text(gpu.gpm) + ".";
   if (gpu.memory_bytes > 0) {
     text += " Its tensors take " + format_bytes(gpu.memory_bytes) + " of the GPU's memory.";
   }
@@ -74,6 +76,10 @@ inline std::string gpus_text(const Confirmation& confirmation, const std::string
   if (before.nvml_busy >= 0 && after.nvml_busy >= 0) {
     text += " By NVML the GPU is busy " + format_percent(before.nvml_busy) +
             " of the time as it is, " + format_percent(after.nvml_busy) + " " + change + ".";
+  }
+  if (before.gpm.known() && after.gpm.known()) {
+    text += " By its counters it works: " + activity_text(before.gpm) + " as it is; " +
+            activity_text(after.gpm) + " " + change + ".";
   }
   if (before.memory_bytes > 0 && after.memory_bytes > 0) {
     text += " Its tensors take " + format_bytes(before.memory_bytes) +

@@ -29,6 +29,14 @@ inline Json to_json(const Interval& interval) {
   return {{"estimate", interval.estimate}, {"low", interval.low}, {"high", interval.high}};
 }
 
+/// null where all of it is unknown.
+inline Json to_json(const GpuActivity& gpm) {
+  if (!gpm.known()) return nullptr;
+  return {{"sm", detail::or_null_below_0(gpm.sm)},
+          {"tensor", detail::or_null_below_0(gpm.tensor)},
+          {"dram", detail::or_null_below_0(gpm.dram)}};
+}
+
 inline Json to_json(const Round& round) {
   return {{"order", round.order},
           {"block", round.block},
@@ -56,7 +64,8 @@ inline Json to_json(const Round& round) {
           {"nvml_busy", detail::or_null_below_0(round.nvml_busy)},
           {"power_w", detail::positive_or_null(round.power_w)},
           {"clock_hz", detail::positive_or_null(round.clock_hz)},
-          {"temperature_c", detail::positive_or_null(round.temperature_c)}};
+          {"temperature_c", detail::positive_or_null(round.temperature_c)},
+          {"gpm", to_json(round.gpm)}};
 }
 
 inline Json to_json(const Ceilings& ceilings) {
@@ -80,6 +89,7 @@ inline void add_measured(Json& json, const Report& report, const Trial& trial) {
   json["samples_per_s"] = to_json(trial.samples_per_s());
   json["busy"] = trial.busy();
   json["nvml_busy"] = or_null(trial.nvml_busy());
+  json["gpm"] = to_json(trial.gpm());
   json["waiting"] = trial.waiting();
   json["fed"] = or_null(trial.fed());
   json["of_best"] = or_null(of_best(report, trial));

@@ -30,6 +30,19 @@ inline std::string device_text(const Report& report) {
   return gpus[*index].name + " (" + report.device + ")";
 }
 
+/// "multiprocessors 62 %, tensor cores 18 %, memory 41 %": those that are known.
+inline std::string activity_text(const GpuActivity& gpm) {
+  std::string text;
+  const auto add = [&](const char* part, double share) {
+    if (share < 0) return;
+    text += (text.empty() ? "" : ", ") + std::string(part) + " " + format_percent(share);
+  };
+  add("multiprocessors", gpm.sm);
+  add("tensor cores", gpm.tensor);
+  add("memory", gpm.dram);
+  return text;
+}
+
 /// How sure a choice is, as a phrase. A change was shown to be faster than what the user has; the
 /// phrase compares it with the other configs.
 inline std::string describe(const TierChoice& choice) {
