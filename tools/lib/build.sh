@@ -53,7 +53,7 @@ get_missing() {
   local folder=$1 packages=() part
   shift
   for part; do packages+=("$(package_of "$part")"); done
-  if [ -n "$folder" ] && has_apt; then
+  if [ -n "$folder" ]; then
     unpack_offline "$folder"
   elif ! has_apt; then
     die "Missing here: $(described_all "$@"). Install them with this system's package manager (apt, which this does by itself, is absent)."

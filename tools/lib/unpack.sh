@@ -81,31 +81,50 @@ download_catch2_of_backports() {
   loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be had; see above."
 }
 
-# What comes with another system and must not hide this one's own: interpreters, the C++ runtime.
-of_another_system='(lib)?python3.*|lib(stdc\+\+6|gcc-s1|gomp1|ssl3|crypt1|db5\.3)|dpkg|perl.*|media-types'
+# All that another system is given of the collected packages: what it has itself, and what else runs
+# there, must not be hidden by older libraries.
+of_any_system='lib(openblas|blas|lapack|jpeg|turbojpeg|benchmark|pkgconf).*|libgfortran5|libquadmath0'
+of_any_system+='|nlohmann-json3-dev|libcli11-dev|(lib)?catch2.*|ninja-build|pkg-config|pkgconf.*'
 
-# unpack MODE FILE.deb...: into .deps/root, noting each package once it is whole.
-unpack() {
-  local mode=$1 file name skip="$always_there"
-  shift
-  [ "$mode" = libraries ] && skip+="|$of_compilers"
+# wanted MODE NAME: whether a package is to be unpacked here.
+wanted() {
+  local skip="$always_there"
+  [ "$1" = libraries ] && skip+="|$of_compilers"
   if [ -n "$foreign" ]; then
-    skip+="|$of_another_system"
-    ! is_here meson || skip+='|meson'
+    [[ $2 =~ ^($of_any_system)$ ]] || return 1
     ! is_here ninja || skip+='|ninja-build'
   fi
+  ! [[ $2 =~ ^($skip)$ ]]
+}
+
+# unpack MODE FILE.deb...: into .deps/root, noting each package for apt once it is whole.
+unpack() {
+  local mode=$1 file name
+  shift
   prepare_root
   for file; do
-    name=$(dpkg-deb -f "$file" Package) || die "The package $file is damaged; remove it and run this again."
-    [[ $name =~ ^($skip)$ ]] || unpack_one "$file"
+    name=${file##*/}
+    name=${name%%_*}
+    ! wanted "$mode" "$name" || unpack_one "$file"
+    [ -z "$foreign" ] || continue
     # Once more after an interruption, perhaps: apt wants to hear of each package once.
     grep -qx "Package: $name" "$deps/unpacked" ||
-      { dpkg-deb -f "$file" && printf 'Status: install ok installed\n\n'; } >>"$deps/unpacked"
+      { dpkg-deb -f "$file" && printf 'Status: install ok installed\n\n'; } >>"$deps/unpacked" ||
+      die "The package $file is damaged; remove it and run this again."
   done
 }
 
+# The files of a package as a tar archive, also where there is no dpkg.
+files_of() {
+  if command -v dpkg-deb >/dev/null; then
+    dpkg-deb --fsys-tarfile "$1"
+  else
+    "$(python_of_meson)" "$top/tools/lib/deb_files.py" "$1"
+  fi
+}
+
 unpack_one() {
-  dpkg-deb --fsys-tarfile "$1" |
+  files_of "$1" |
     tar -C "$root" --keep-directory-symlink --no-same-owner -xf - \
       --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' ||
     die "Unpacking $1 failed, see above (disk full?); run this again when that is mended."
@@ -194,8 +213,8 @@ write_env() {
   } >"$deps/env.sh"
 }
 
-# Such as x86_64-linux-gnu: the folder of the C library.
-triplet() { dpkg -L libc6 | sed -n 's#.*/\([^/]*\)/libc\.so\.6$#\1#p' | head -n 1; }
+# Such as x86_64-linux-gnu: the folder of the unpacked libraries.
+triplet() { find "$root/usr/lib" -maxdepth 1 -name '*-linux-gnu*' -printf '%f\n' | sort | head -n 1; }
 
 # A tree that was moved, or whose host lost or gained its compiler, is unpacked afresh.
 begin_unpacked() {
@@ -242,19 +261,31 @@ unpack_offline() {
   say "Unpacking ${#packages[@]} packages of $1 into $root, without any network."
   unpack "$mode" "${packages[@]}"
   mend_root "$mode"
+  # A Meson that is a package needs its own system's Python.
+  [ -z "$foreign" ] || is_here meson || meson_of_wheel "$1" || true
 }
 
 # may_mix FOLDER MADE_FOR MODE: whether libraries of another system serve a compiler of this one, as
 # they do where they were made for no newer C library.
 may_mix() {
   local libc
-  [ "$3" = libraries ] && [ "${2##* }" = "$(dpkg --print-architecture)" ] || return 1
+  [ "$3" = libraries ] && [ "${2##* }" = "$(architecture)" ] || return 1
   libc=$(find "$1" -maxdepth 1 -name 'libc6_*.deb' | sed -n 's#.*/libc6_\([0-9.]*\).*#\1#p' | head -n 1)
   [ -n "$libc" ] && at_least "$libc" "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
 }
 
+# Of the packages collected in a folder, those; and the C library, which tells may_mix its version.
+keep_what_any_system_needs() {
+  find "$1" -maxdepth 1 -name '*.deb' -regextype posix-extended ! -regex ".*/($of_any_system|libc6)_[^/]*" -delete
+}
+
 packages_in() { find "$1" -maxdepth 1 -name '*.deb' | sort; }
+
+# As Debian calls it, also where there is no dpkg.
+architecture() {
+  dpkg --print-architecture 2>/dev/null || uname -m | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/'
+}
 
 # "debian 12 amd64"
 # shellcheck source=/dev/null
-this_system() { (. /etc/os-release && echo "$ID ${VERSION_ID:-$VERSION_CODENAME} $(dpkg --print-architecture)"); }
+this_system() { (. /etc/os-release && echo "$ID ${VERSION_ID:-$VERSION_CODENAME} $(architecture)"); }

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# The programs of tools/gpu-suite, built beforehand for a machine on which that does not work.
+#
+#   prebuilt/tuner/autotune, prebuilt/tests/gpu/, prebuilt/bench/   as in a build folder, stripped
+#   prebuilt/lib/   the libraries that such a machine may lack       prebuilt/commit   of the sources
+# shellcheck shell=bash
+# shellcheck disable=SC2016  # $ORIGIN is the loader's
+
+# The C++ runtime is linked in. An old-style rpath also holds for what those libraries need.
+prebuilt_flags='-static-libstdc++ -static-libgcc -Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib,-rpath,$ORIGIN/../../lib'
+
+# collect_prebuilt FOLDER
+collect_prebuilt() {
+  local from=$deps/prebuilt program library
+  FEEDRATE_BUILD=$from LDFLAGS="$prebuilt_flags${LDFLAGS:+ $LDFLAGS}" "$top/tools/lib/build-gpu" ||
+    die "The prebuilt programs could not be built; see above."
+  rm -rf "$1"
+  mkdir -p "$1/lib"
+  for program in tuner/autotune tests/gpu/test_gpu "$from"/bench/bench_cuda_*; do
+    program=${program#"$from/"}
+    [ -f "$from/$program" ] || continue
+    mkdir -p "$1/${program%/*}"
+    strip -o "$1/$program" "$from/$program"
+    libraries_of "$from/$program" | while read -r library; do strip -o "$1/lib/${library##*/}" "$library"; done
+  done
+  "$top/tools/lib/commit" >"$1/commit"
+}
+
+# What the system of the other machine may not have.
+libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
+
+# Where the CUDA libraries of this machine are: beside its nvcc. The prebuilt programs look there, too.
+cuda_libraries() {
+  local nvcc
+  nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || return 0
+  nvcc=$(readlink -f "$nvcc")
+  [ ! -d "${nvcc%/bin/nvcc}/lib64" ] || echo "${nvcc%/bin/nvcc}/lib64"
+}
