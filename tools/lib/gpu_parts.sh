@@ -1,131 +1,170 @@
 # SPDX-License-Identifier: Apache-2.0
 # The parts of tools/gpu-suite. Each runs its commands one after the other, within its own time.
 # shellcheck shell=bash
-# shellcheck disable=SC2154  # out and deadline are the caller's
+# shellcheck disable=SC2154  # out, deadline and run_description are the caller's
 
 # As the caller has it: what is unpacked for the build has another one, without torch.
 host_python=$(command -v python3 || true)
 torch_python=$(command -v "${FEEDRATE_TORCH_PYTHON:-python3}" || true)
+prebuilt=${FEEDRATE_DEPS:-$deps/packages}/prebuilt
 
-# record PART NAME STATUS SECONDS [WHY]
+# begin_part PART: nothing of an earlier call is left of it.
+begin_part() {
+  part=$1
+  weights=100
+  rm -rf "$out/$part" "$out/logs/$part"-* "$out/runs/$part"
+  echo "$run_description" >"$out/runs/$part.json"
+}
+
+# record NAME STATUS SECONDS [WHY]
 record() {
-  printf '%s\t%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4" "${5:-}" >>"$out/runs.tsv"
-  say "  $2: $3${5:+ ($5)}, $4 s"
+  printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "${4:-}" >>"$out/runs/$part"
+  say "  $2: $1${4:+ ($4)}, $3 s"
 }
 
 # The last line that a command wrote, as its reason.
 last_line() { grep -v '^[[:space:]]*$' "$1" 2>/dev/null | tail -n 1 | tr '\t' ' ' | cut -c 1-160; }
 
-# run PART NAME RESULT COMMAND...: within what is left of the part's time. What it prints goes into
-# logs/, or into RESULT where that is no "-". 77 is how a command says that it can't run here.
+# Seconds that a command of this weight takes: its share of what is left of the part.
+seconds_of() { echo $(((deadline - SECONDS) * $1 / (weights > $1 ? weights : $1))); }
+
+# run WEIGHT NAME RESULT COMMAND...: within twice its share of the part's time, so that one which hangs
+# leaves some to the others. All weights of a part are 100. What it prints goes into logs/, or into
+# RESULT where that is no "-". 77 is how a command says that it can't run here.
 run() {
-  local part=$1 name=$2 result=$3 start=$SECONDS log=$out/logs/$1-$2.log code=0
+  local weight=$1 name=$2 result=$3 start=$SECONDS log=$out/logs/$part-$2.log code=0 most left
   shift 3
-  [ "$result" != - ] && mkdir -p "$(dirname "$result")" || result=$log
-  if [ $((deadline - SECONDS)) -lt 1 ]; then
-    record "$part" "$name" "out of time" 0 "not begun"
+  left=$((deadline - SECONDS))
+  most=$((2 * $(seconds_of "$weight")))
+  [ $most -le $left ] || most=$left
+  weights=$((weights - weight))
+  if [ $most -lt 1 ]; then
+    record "$name" "out of time" 0 "not begun"
     return
   fi
+  [ "$result" != - ] && mkdir -p "$(dirname "$result")" || result=$log
   echo "$*" >"$log.command"
   if [ "$result" = "$log" ]; then
-    timeout -k 10 $((deadline - SECONDS)) "$@" >"$log" 2>&1 || code=$?
+    timeout -k 10 "$most" "$@" >"$log" 2>&1 </dev/null || code=$?
   else
-    timeout -k 10 $((deadline - SECONDS)) "$@" >"$result" 2>"$log" || code=$?
+    timeout -k 10 "$most" "$@" >"$result" 2>"$log" </dev/null || code=$?
   fi
   case $code in
-    0) record "$part" "$name" ok $((SECONDS - start)) ;;
-    77) record "$part" "$name" skipped $((SECONDS - start)) "$(last_line "$log")" ;;
-    124 | 137) record "$part" "$name" "out of time" $((SECONDS - start)) ;;
-    *) record "$part" "$name" failed $((SECONDS - start)) "exit code $code: $(last_line "$log")" ;;
+    0) record "$name" ok $((SECONDS - start)) ;;
+    77) record "$name" skipped $((SECONDS - start)) "$(last_line "$log")" ;;
+    124 | 137) record "$name" "out of time" $((SECONDS - start)) ;;
+    *) record "$name" failed $((SECONDS - start)) "exit code $code: $(last_line "$log")" ;;
   esac
 }
 
-# Programs of the build by a pattern; one line each.
-built() { find "$build/$1" -maxdepth 1 -type f -executable -name "$2" 2>/dev/null | sort; }
+programs_in() { find "$1" -maxdepth 1 -type f -executable -name "$2" 2>/dev/null | sort || true; }
 
-# need PART PATTERN...: whether the build has any such program; else the part has failed.
+# built FOLDER PATTERN: programs of the build, one line each; of those built beforehand where it has none.
+built() {
+  local found
+  found=$(programs_in "$build/$1" "$2")
+  [ -n "$found" ] || found=$(programs_in "$prebuilt/$1" "$2")
+  [ -n "$found" ] || return 1
+  echo "$found"
+}
+
+# need FOLDER PATTERN: sets programs to those; where there are none, the part has failed.
 need() {
-  [ -n "$(built "$2" "$3")" ] && return
-  record "$1" "$1" failed 0 "nothing is built: run the part build, or see its log"
+  mapfile -t programs < <(built "$1" "$2")
+  if [ ${#programs[@]} -eq 0 ]; then
+    record "$part" failed 0 "nothing is built: run the part build, or see its log"
+    return 1
+  fi
+  [[ ${programs[0]} != "$prebuilt"/* ]] || use_prebuilt
+}
+
+use_prebuilt() {
+  local libraries
+  libraries=$(cuda_libraries)
+  ! ldd "${programs[0]}" | grep -q 'not found' || [ -z "$libraries" ] ||
+    export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  record "programs" ok 0 "built beforehand, of commit $(cat "$prebuilt/commit")"
+}
+
+part_build() { run 100 build - "$top/tools/lib/build-gpu"; }
+
+part_tests() {
+  local programs program
+  need tests/gpu 'test_*' || return 0
+  for program in "${programs[@]}"; do
+    run $((100 / ${#programs[@]})) "${program##*/}" - "$program" --durations yes
+  done
+}
+
+part_bench() {
+  local programs program
+  need bench 'bench_cuda_*' || return 0
+  for program in "${programs[@]}"; do
+    run $((100 / ${#programs[@]})) "${program##*/bench_}" "$out/bench/${program##*/bench_}.json" \
+      "$program" --json --rounds 9
+  done
+}
+
+has_torch() {
+  [ -n "$torch_python" ] && "$torch_python" -c 'import torch' 2>/dev/null && return
+  record torch skipped 0 "there is no torch here; FEEDRATE_TORCH_PYTHON names a Python that has it"
   return 1
 }
 
-describe_run() {
-  local gpu
-  gpu=$(nvidia-smi --query-gpu=name,uuid,driver_version,clocks.max.sm,power.limit,pcie.link.gen.max,pcie.link.width.max \
-    --format=csv,noheader 2>/dev/null | head -n 1) || true
-  printf '{"date": "%s", "commit": "%s", "cpus": %s, "gpu": "%s"}\n' "$(date -u +%F)" \
-    "$(git -C "$top" describe --always --dirty 2>/dev/null || echo unknown)" "$(nproc)" "${gpu//\"/}"
+# compare WEIGHT NAME OPTIONS...: PyTorch's step beside ours.
+compare() {
+  local weight=$1 name=$2
+  shift 2
+  run "$weight" "$name" "$out/torch/$name.json" "$torch_python" "$top/bench/peers/torch_step.py" \
+    --device cuda --against "${programs[0]}" --rounds 9 --json "$@"
 }
 
-part_build() { run build build - "$top/tools/lib/build-gpu"; }
+part_torch() {
+  local programs
+  has_torch || return 0
+  need bench bench_cuda_step || return 0
+  compare 40 mlp-bf16 --model mlp --batch 128 --precision bf16 --variants eager,compile --steps 200
+  compare 20 images-bf16 --model images --batch 256 --precision bf16 --format channels_last --steps 20
+  compare 40 mlp-fp32 --model mlp --batch 128 --precision fp32 --variants eager,compile --steps 200
+}
 
-part_tests() {
-  local program
-  need tests tests/gpu 'test_*' || return 0
-  for program in $(built tests/gpu 'test_*'); do
-    run tests "${program##*/}" - "$program" --durations yes
-  done
+# tune WEIGHT NAME PERCENT WORDS...: with a budget of so much of its share of the time.
+tune() {
+  local weight=$1 name=$2 budget
+  budget=$(($(seconds_of "$weight") * $3 / 100))
+  shift 3
+  mkdir -p "$out/autotune"
+  run "$weight" "$name" - "${programs[0]}" --budget "$((budget > 0 ? budget : 1))s" --no-progress \
+    --output "$out/autotune/$name.json" "$@"
+}
+
+# A script takes its start, and that of each launch that confirms, on top of the budget.
+part_autotune() {
+  local programs
+  need tuner autotune || return 0
+  tune 25 images 75 --device cuda --workload images
+  tune 12 tabular 75 --device cuda --workload tabular --no-card
+  has_torch || return 0
+  tune 43 script 25 --what-if bf16 -- "$torch_python" "$top/bench/scripts/gpu.py"
+  tune 20 script-mixed 50 --no-confirm -- "$torch_python" "$top/bench/scripts/gpu.py" mixed
 }
 
 # Launches of one block or of small shapes, which the sanitizer slows down a hundredfold. All tools
 # look at our own kernels; the first one also at whole steps, cuBLAS and all.
 part_sanitizer() {
-  local sanitizer program tool
-  need sanitizer tests/gpu 'test_*' || return 0
+  local programs sanitizer program tool weight
+  need tests/gpu 'test_*' || return 0
   sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer) || {
-    record sanitizer compute-sanitizer skipped 0 "there is no compute-sanitizer here"
+    record compute-sanitizer skipped 0 "there is no compute-sanitizer here"
     return 0
   }
-  for program in $(built tests/gpu 'test_*'); do
+  weight=$((20 / ${#programs[@]}))
+  for program in "${programs[@]}"; do
     for tool in memcheck racecheck synccheck initcheck; do
-      run sanitizer "$tool-${program##*/}" - "$sanitizer" --tool "$tool" --error-exitcode 86 \
+      run $weight "$tool-${program##*/}" - "$sanitizer" --tool "$tool" --error-exitcode 86 \
         "$program" --filenames-as-tags '[#kernels]'
     done
-    run sanitizer "memcheck-steps-${program##*/}" - "$sanitizer" --tool memcheck --error-exitcode 86 \
+    run $weight "memcheck-steps-${program##*/}" - "$sanitizer" --tool memcheck --error-exitcode 86 \
       "$program" 'Toys of every kind*'
   done
-}
-
-part_bench() {
-  local program
-  need bench bench 'bench_cuda_*' || return 0
-  for program in $(built bench 'bench_cuda_*'); do
-    run bench "${program##*/bench_}" "$out/bench/${program##*/bench_}.json" "$program" --json --rounds 9
-  done
-}
-
-# compare NAME OPTIONS...: PyTorch's step beside ours.
-compare() {
-  local name=$1
-  shift
-  run torch "$name" "$out/torch/$name.json" "$torch_python" "$top/bench/peers/torch_step.py" \
-    --device cuda --against "$build/bench/bench_cuda_step" --rounds 9 --json "$@"
-}
-
-part_torch() {
-  if [ -z "$torch_python" ] || ! "$torch_python" -c 'import torch' 2>/dev/null; then
-    record torch torch skipped 0 "there is no torch here; FEEDRATE_TORCH_PYTHON names a Python that has it"
-    return 0
-  fi
-  need torch bench bench_cuda_step || return 0
-  compare mlp-bf16 --model mlp --batch 128 --precision bf16 --variants eager,compile --steps 200
-  compare images-bf16 --model images --batch 256 --precision bf16 --format channels_last --steps 20
-  compare mlp-fp32 --model mlp --batch 128 --precision fp32 --variants eager,compile --steps 200
-}
-
-# tune WORKLOAD BUDGET OPTIONS...
-tune() {
-  local workload=$1 budget=$2
-  shift 2
-  mkdir -p "$out/autotune"
-  run autotune "$workload" - "$build/tuner/autotune" --device cuda --workload "$workload" \
-    --budget "$budget" --no-progress --output "$out/autotune/$workload.json" "$@"
-}
-
-part_autotune() {
-  need autotune tuner autotune || return 0
-  tune images 25s
-  tune tabular 8s --no-card
-  tune small-images 8s --no-card
 }

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of a run of tools/gpu-suite, as Markdown: what ran, and every figure that it made.
+"""The table of a run of tools/gpu-suite, as Markdown: what ran, and every figure that it made. Writes
+DIR/results, too.
 
-usage: gpu_summary.py DIR
+usage: gpu_summary.py DIR              the table
+       gpu_summary.py --describe DIR   commit, machine and card of a call that adds to DIR
 """
 
 import json
 import pathlib
 import sys
 
-# What torch_step.py's ratios should be at least, by model and variant.
-PROMISED = {("mlp", "eager"): 10, ("mlp", "compile"): 1.5, ("images", "eager"): 1}
+from gpu_card import card_of, describe, described, write_results
 
 
 def table(heads, rows):
@@ -19,45 +20,22 @@ def table(heads, rows):
     return ["", *("| " + " | ".join(str(cell).replace("|", "/") for cell in line) + " |" for line in lines)]
 
 
-def documents(folder):
-    """(name, document) of every JSON file that is whole."""
-    for path in sorted(folder.glob("*.json")):
-        try:
-            yield path.stem, json.loads(path.read_text())
-        except ValueError:
-            continue  # the command that wrote it died; the table of runs says so
-
-
 def number(value):
     return f"{value:.4g}"
 
 
-def verdict(value, least=None, most=None):
+def verdict(figure):
     """'>= 0.85: kept'; empty where nothing is promised."""
-    if least is not None:
-        return f">= {least:g}: {'kept' if value >= least else '**missed**'}"
-    if most is not None:
-        return f"<= {most:g}: {'kept' if value <= most else '**missed**'}"
+    for sign, bound in ((">=", "at_least"), ("<=", "at_most")):
+        if bound in figure:
+            return f"{sign} {figure[bound]:g}: {'kept' if figure['kept'] else '**missed**'}"
     return ""
 
 
-def figure_row(name, what, spread, unit, promise):
-    low, high = spread["quartiles"]
-    return [name, what, f"{number(spread['median'])} {unit}".strip(), f"{number(low)} to {number(high)}", promise]
-
-
-def bench_rows(folder):
-    return [figure_row(name, figure["name"], figure, figure["unit"],
-                       verdict(figure["median"], figure.get("at_least"), figure.get("at_most")))
-            for name, bench in documents(folder) for figure in bench["figures"]]
-
-
-def torch_rows(folder):
-    for name, result in documents(folder):
-        for variant, what in result["variants"].items():
-            promise = PROMISED.get((result["model"], variant))
-            label = f"{result['model']} {result['precision']}, batch {result['batch']}: PyTorch {variant} / ours"
-            yield figure_row(name, label, what["ratio"], "x", verdict(what["ratio"]["median"], promise))
+def figure_row(figure):
+    low, high = figure["quartiles"]
+    return [figure["bench"], figure["name"], f"{number(figure['median'])} {figure['unit']}".strip(),
+            f"{number(low)} to {number(high)}", verdict(figure)]
 
 
 def percent(share):
@@ -68,40 +46,57 @@ def config_text(config):
     return ", ".join(f"{key} {value}".lower() for key, value in config.items())
 
 
-def trial_row(workload, label, trial):
-    rate = trial.get("samples_per_s")
+def trial_row(name, label, trial):
+    rate = trial["samples_per_s"]
     if not rate:
-        return [workload, label, trial["status"], "", "", "", "", config_text(trial["config"])]
-    return [workload, label, f"{rate['estimate']:,.0f}", percent(trial.get("of_best")), percent(trial.get("fed")),
-            percent(trial.get("busy")), percent(trial.get("nvml_busy")), config_text(trial["config"])]
+        return [name, label, trial["status"], "", "", "", "", config_text(trial["config"])]
+    return [name, label, f"{rate['estimate']:,.0f}", percent(trial["of_best"]), percent(trial["fed"]),
+            percent(trial["busy"]), percent(trial["nvml_busy"]), config_text(trial["config"])]
 
 
-def autotune_rows(folder):
-    for name, report in documents(folder):
-        trials = {json.dumps(trial["config"]): trial for trial in report["trials"]}
-        yield trial_row(name, "default", report["trials"][report["reference"]["trial"]])
-        chosen = (report.get("recommendation") or {}).get("config")
-        if chosen and json.dumps(chosen) in trials:
-            yield trial_row(name, "recommended", trials[json.dumps(chosen)])
+def answer_rows(answers):
+    return [trial_row(answer["name"], label, answer[label])
+            for answer in answers for label in ("default", "recommended") if answer[label]]
 
 
-def run_rows(path):
-    rows = [line.split("\t") for line in path.read_text().splitlines()] if path.exists() else []
-    return [[part, name, status if status in ("ok", "skipped") else f"**{status}**", f"{seconds} s", why]
-            for part, name, status, seconds, why in rows]
+def run_row(run):
+    status = run["status"]
+    return [run["part"], run["name"], status if status in ("ok", "skipped") else f"**{status}**",
+            f"{run['seconds']} s", run["why"]]
+
+
+def summary(card):
+    gpu = ", ".join(f"{key} {value}" for key, value in card["gpu"].items() if key != "name")
+    lines = [f"# GPU suite, {card['date']}, commit {card['commit']}", "",
+             f"{card['gpu'].get('name', 'no GPU')}{gpu and f' ({gpu})'}; {card['machine']['cpus']} CPUs "
+             f"({card['machine']['cpu']}). Logs and the commands that made them: logs/."]
+    lines += table(["part", "what", "", "time", "why"], [run_row(run) for run in card["runs"]])
+    lines += table(["bench", "figure", "median", "quartiles", "promise"],
+                   [figure_row(figure) for figure in card["figures"]])
+    lines += table(["autotune", "config", "samples/s", "utilization", "fed", "busy", "nvidia-smi", ""],
+                   answer_rows(card["autotune"]))
+    return "\n".join(lines)
+
+
+def describe_call(folder):
+    """What this call is, which must be what the earlier ones were."""
+    now, before = describe(), described(folder)
+    if before and (before["commit"], before["gpu"]) != (now["commit"], now["gpu"]):
+        sys.exit(f"tools: {folder} has results of commit {before['commit']} on {before['gpu'].get('name')}, and this "
+                 f"is {now['commit']} on {now['gpu'].get('name')}; name another folder.")
+    return json.dumps(now)
 
 
 def main():
-    folder = pathlib.Path(sys.argv[1])
-    run = json.loads((folder / "run.json").read_text())
-    lines = [f"# GPU suite, {run['date']}, commit {run['commit']}", "",
-             f"{run['gpu'] or 'no GPU'}; {run['cpus']} CPUs. Logs and the commands that made them: logs/."]
-    lines += table(["part", "what", "", "time", "why"], run_rows(folder / "runs.tsv"))
-    lines += table(["bench", "figure", "median", "quartiles", "promise"],
-                   [*bench_rows(folder / "bench"), *torch_rows(folder / "torch")])
-    lines += table(["autotune", "config", "samples/s", "utilization", "fed", "busy", "nvidia-smi", ""],
-                   list(autotune_rows(folder / "autotune")))
-    print("\n".join(lines))
+    folder = pathlib.Path(sys.argv[-1])
+    if sys.argv[1] == "--describe":
+        print(describe_call(folder))
+        return
+    card = card_of(folder)
+    if not card:
+        sys.exit(f"{folder} has no results of tools/gpu-suite.")
+    write_results(folder, card)
+    print(summary(card))
 
 
 if __name__ == "__main__":

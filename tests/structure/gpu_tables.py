@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of the GPU in README.md and results/README.md are what tools/gpu-tables makes of results/."""
+
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+
+from harness import ROOT, Tap
+
+loader = importlib.machinery.SourceFileLoader("gpu_tables", str(ROOT / "tools/gpu-tables"))
+tables = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_tables", loader))
+sys.dont_write_bytecode = True
+loader.exec_module(tables)
+
+
+def run(root, *words):
+    """What the tool says where it ends with a failure."""
+    sys.argv = ["gpu-tables", *words]
+    try:
+        tables.main(root)
+    except SystemExit as end:
+        return str(end.code)
+    return ""
+
+
+def figure(bench, name, value, **more):
+    return {"bench": bench, "name": name, "unit": "x", "median": value, "quartiles": [value, value], **more}
+
+
+def planted_card():
+    trial = {"of_best": 0.41}
+    return {"gpu_suite": 1, "commit": "c0ffee1", "gpu": {"name": "NVIDIA H9"},
+            "figures": [figure("cuda_gemm", "bf16: step / product", 0.8, kept=False)],
+            "autotune": [{"name": "images", "default": trial, "recommended": {"of_best": 0.97}}]}
+
+
+def copy_of_the_pages(folder, card):
+    for page in tables.PAGES:
+        (folder / page).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / page, folder / page)
+    (folder / "results/h9.json").write_text(json.dumps(card))
+    (folder / "results/other.json").write_text("[1, 2]")
+    return folder
+
+
+def lacking(text, *wanted):
+    return [f"{part!r} is not in the table" for part in wanted if part not in text]
+
+
+tap = Tap()
+
+# Bug: a table that was edited by hand, or results that were committed and stand in no table.
+tap.check("the tables are what the results say", run(ROOT, "--check"))
+
+# Bug: a figure that a bench has under another name, so that its promise stays "not yet" for good.
+sources = {path.stem: path.read_text() for path in (ROOT / "bench").glob("cuda_*.cpp")}
+tap.check("each promised figure is one of its bench", [
+    f"{row.bench} has no figure '{name}'" for row in tables.ROWS if row.bench in sources for name in row.figures
+    if f'"{name}"' not in sources[row.bench] and f'": {name.rpartition(": ")[2]}"' not in sources[row.bench]])
+
+with tempfile.TemporaryDirectory() as name:
+    tree = copy_of_the_pages(pathlib.Path(name), planted_card())
+    tap.check("a new result makes the tables stale", "" if "run tools/gpu-tables" in run(tree, "--check") else "not said")
+    said = run(tree)
+    pages = [(tree / page).read_text() for page in tables.PAGES]
+    # Bug: a missed promise that reads like a kept one, or links that lead nowhere.
+    tap.check("a measured figure is in both tables", [said] if said else [
+        *lacking(pages[0], "[NVIDIA H9](results/h9.json), commit c0ffee1", "0.8 (0.8 to 0.8), missed",
+                 "[default 41 %, recommended 97 %](results/h9-images.json)", tables.NOT_YET),
+        *lacking(pages[1], "[NVIDIA H9](h9.json)", "0.8 (0.8 to 0.8), missed", "(h9-images.json)")])
+    tap.check("the tables agree once they are written", run(tree, "--check"))
+
+with tempfile.TemporaryDirectory() as name:
+    # Bug: a bench that names its figures anew, whose promise then counts as not measured.
+    card = planted_card()
+    card["figures"][0]["name"] = "bf16: step over product"
+    said = run(copy_of_the_pages(pathlib.Path(name), card))
+    tap.check("a figure that its bench has no more is named", "" if "no figure 'bf16: step / product'" in said else said or "not said")
+tap.finish()

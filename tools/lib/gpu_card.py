@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of tools/gpu-suite has found, as one document: results/CARD.json."""
+
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/peers"))
+
+from origin import origin  # noqa: E402
+
+FORMAT = 1
+QUERY = ["name", "driver_version", "clocks.max.sm", "power.limit", "pcie.link.gen.max",
+         "pcie.link.width.max"]
+# What torch_step.py's ratios should be at least, by model and variant.
+PROMISED = {("mlp", "eager"): 10, ("mlp", "compile"): 1.5, ("images", "eager"): 1}
+PARTS = ["build", "tests", "bench", "torch", "autotune", "sanitizer"]
+
+
+def first_gpu():
+    """What nvidia-smi says of the first GPU; empty where it says nothing."""
+    command = ["nvidia-smi", f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        values = done.stdout.splitlines()[0].split(", ")
+    except (OSError, subprocess.SubprocessError, IndexError):
+        return {}
+    return dict(zip(QUERY, map(str.strip, values)))
+
+
+def describe():
+    return {**origin(), "gpu": first_gpu()}
+
+
+def slug(gpu):
+    """NVIDIA H100 80GB HBM3: h100-80gb-hbm3."""
+    words = re.sub(r"\b(NVIDIA|Tesla|GeForce)\b", "", gpu.get("name", "")).lower()
+    return re.sub(r"[^a-z0-9]+", "-", words).strip("-") or "unknown-gpu"
+
+
+def documents(folder):
+    """(name, document) of every JSON file that is whole."""
+    for path in sorted(folder.glob("*.json")):
+        try:
+            yield path.stem, json.loads(path.read_text())
+        except ValueError:
+            continue  # the command that wrote it died; the table of runs says so
+
+
+def described(folder):
+    """What the parts of a run say of commit, machine and card, which are the same for all of them."""
+    each = [run for _, run in documents(folder / "runs")]
+    for key in ("commit", "gpu"):
+        if len({json.dumps(run[key]) for run in each}) > 1:
+            sys.exit(f"The parts in {folder} differ in their {key}; take each run into a folder of its own.")
+    return max(each, key=lambda run: run["date"]) if each else None
+
+
+def runs(folder):
+    for part in PARTS:
+        path = folder / "runs" / part
+        for line in path.read_text().splitlines() if path.exists() else []:
+            name, status, seconds, why = line.split("\t")
+            yield {"part": part, "name": name, "status": status, "seconds": int(seconds), "why": why}
+
+
+def bench_figures(folder):
+    for name, bench in documents(folder / "bench"):
+        for figure in bench["figures"]:
+            yield {"bench": name, **figure}
+
+
+def torch_figures(folder):
+    for name, result in documents(folder / "torch"):
+        for variant, what in result["variants"].items():
+            figure = {"bench": f"torch {name}", "name": f"PyTorch {variant} / ours", "unit": "x", **what["ratio"],
+                      "torch": result["torch"], "torch_step_s": what["torch_step_s"], "our_step_s": result["our_step_s"]}
+            least = PROMISED.get((result["model"], variant))
+            yield figure if least is None else {
+                **figure, "at_least": least, "kept": figure["median"] >= least}
+
+
+def trial_of(report, config):
+    return next((trial for trial in report["trials"] if trial["config"] == config), None)
+
+
+def short(trial):
+    keys = ("status", "config", "samples_per_s", "of_best", "fed", "busy", "nvml_busy")
+    return trial and {key: trial.get(key) for key in keys}
+
+
+def answers(folder):
+    """The reference and the recommended config of each report of autotune that is whole."""
+    for name, report in documents(folder / "autotune"):
+        recommendation = report.get("recommendation") or {}
+        yield {"name": name,
+               "default": short(report["trials"][report["reference"]["trial"]]),
+               "recommended": short(trial_of(report, recommendation.get("config"))),
+               "status": recommendation.get("status"), "verified": recommendation.get("verified")}
+
+
+def card_of(folder):
+    """The whole document; None where no part has run."""
+    run = described(folder)
+    return run and {"gpu_suite": FORMAT, **run, "runs": list(runs(folder)),
+                    "figures": [*bench_figures(folder), *torch_figures(folder)],
+                    "autotune": list(answers(folder))}
+
+
+def without_places(text, folder):
+    """A report without the paths of this machine, as it can be committed."""
+    for path, name in ((folder, "DIR"), (ROOT, "."), (pathlib.Path.home(), "~")):
+        text = text.replace(str(path), name)
+    return text
+
+
+def write_results(folder, card):
+    """results/ of the folder, with the names under which it can be committed."""
+    results, name = folder / "results", slug(card["gpu"])
+    shutil.rmtree(results, ignore_errors=True)
+    results.mkdir()
+    (results / f"{name}.json").write_text(json.dumps(card, indent=1) + "\n")
+    for answer in card["autotune"]:
+        report = (folder / "autotune" / f"{answer['name']}.json").read_text()
+        (results / f"{name}-{answer['name']}.json").write_text(without_places(report, folder))
