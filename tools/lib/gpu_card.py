@@ -97,7 +97,7 @@ def answers(folder):
     """The reference and the recommended config of each report of autotune that is whole."""
     for name, report in documents(folder / "autotune"):
         recommendation = report.get("recommendation") or {}
-        yield {"name": name,
+        yield {"name": name, "commit": report["tool"]["commit"],
                "default": short(report["trials"][report["reference"]["trial"]]),
                "recommended": short(trial_of(report, recommendation.get("config"))),
                "status": recommendation.get("status"), "verified": recommendation.get("verified")}

@@ -73,6 +73,8 @@ def summary(card):
     lines += table(["part", "what", "", "time", "why"], [run_row(run) for run in card["runs"]])
     lines += table(["bench", "figure", "median", "quartiles", "promise"],
                    [figure_row(figure) for figure in card["figures"]])
+    lines += ["", *(f"{answer['name']} is of a program of commit {answer['commit']}." for answer in card["autotune"]
+                    if answer["commit"] != card["commit"])]
     lines += table(["autotune", "config", "samples/s", "utilization", "fed", "busy", "nvidia-smi", ""],
                    answer_rows(card["autotune"]))
     return "\n".join(lines)
