@@ -18,7 +18,7 @@ collect_prebuilt() {
   mkdir -p "$1/lib"
   for program in tuner/autotune tests/gpu/test_gpu "$from"/bench/bench_cuda_*; do
     program=${program#"$from/"}
-    [ -f "$from/$program" ] || continue
+    [ ! -d "$from/$program" ] || continue # of objects
     mkdir -p "$1/${program%/*}"
     strip -o "$1/$program" "$from/$program"
     libraries_of "$from/$program" | while read -r library; do strip -o "$1/lib/${library##*/}" "$library"; done
