@@ -142,6 +142,15 @@ def a_program_that_fails_is_named_with_its_last_words(tmp):
 
 
 @test
+def a_gpu_that_no_program_can_use_is_a_failure(tmp):
+    # Bug: a driver too old for the toolkit, under which everything is skipped and the suite succeeds.
+    plant(tmp)
+    program(tmp / "build/tests/gpu/test_gpu", "#!/bin/sh\necho no GPU can be used here\nexit 77\n")
+    code, said = suite(tmp, "--parts", "tests", "--commit", COMMIT)
+    assert code == 1 and "failed: test_gpu (exit code 77: no GPU can be used here)" in said, said
+
+
+@test
 def a_second_call_adds_its_parts_to_those_of_the_first(tmp):
     # Bug: parts of an earlier call that are lost, or results of two commits in one table.
     plant(tmp)
