@@ -9,6 +9,7 @@ import io
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -177,6 +178,9 @@ def programs_built_beforehand_stand_in_where_nothing_can_be_built(tmp):
     plant(tmp)
     (tmp / "build").rename(tmp / "prebuilt")
     (tmp / "prebuilt/commit").write_text("0ldc0de\n")
+    with tarfile.open(tmp / "prebuilt.tar.gz", "w:gz") as archive:
+        archive.add(tmp / "prebuilt", "prebuilt")
+    shutil.rmtree(tmp / "prebuilt")
     code, said = suite(tmp, "--parts", "tests,bench", "--commit", COMMIT, FEEDRATE_DEPS=str(tmp))
     assert code == 0 and "built beforehand, of commit 0ldc0de" in said, said
     code, said = suite(tmp, "--parts", "tests", "--commit", COMMIT, out="other")

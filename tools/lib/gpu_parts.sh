@@ -69,6 +69,7 @@ built() {
 
 # need FOLDER PATTERN: sets programs to those; where there are none, the part has failed.
 need() {
+  [ -d "$prebuilt" ] || [ ! -f "$prebuilt.tar.gz" ] || tar -xzf "$prebuilt.tar.gz" -C "${prebuilt%/*}"
   mapfile -t programs < <(built "$1" "$2")
   if [ ${#programs[@]} -eq 0 ]; then
     record "$part" failed 0 "nothing is built: run the part build, or see its log"

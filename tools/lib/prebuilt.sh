@@ -24,6 +24,8 @@ collect_prebuilt() {
     libraries_of "$from/$program" | while read -r library; do strip -o "$1/lib/${library##*/}" "$library"; done
   done
   "$top/tools/lib/commit" >"$1/commit"
+  tar -czf "$1.tar.gz" -C "${1%/*}" "${1##*/}"
+  rm -rf "$1"
 }
 
 # What the system of the other machine may not have.
