@@ -8,7 +8,6 @@ build=${FEEDRATE_BUILD:-$top/build}
 host_compiler=
 uses_unpacked=
 uses_newer_meson=
-uses_cuda_of=
 
 # shellcheck source=tools/lib/say.sh
 . "$top/tools/lib/say.sh"
@@ -18,6 +17,8 @@ uses_cuda_of=
 . "$top/tools/lib/apt.sh"
 # shellcheck source=tools/lib/unpack.sh
 . "$top/tools/lib/unpack.sh"
+# shellcheck source=tools/lib/cuda.sh
+. "$top/tools/lib/cuda.sh"
 
 # The packages collected for a machine without network, if there are any.
 offline_folder() {
@@ -64,20 +65,14 @@ get_missing() {
   fi
 }
 
-# Says what becomes of CUDA, and gets the newer Meson that it wants, in a folder of this clone.
-look_for_cuda() {
-  if ! command -v nvcc >/dev/null && [ -x /usr/local/cuda/bin/nvcc ]; then
-    PATH=$PATH:/usr/local/cuda/bin  # Meson looks there alone
-    uses_cuda_of=/usr/local/cuda/bin
-  fi
-  if ! command -v nvcc >/dev/null; then
-    say "No CUDA toolkit here: building for the CPU alone, which is fine."
-  elif ! meson_is_here 1.4 && ! get_newer_meson; then
-    say "CUDA wants Meson 1.4, which could not be had: building for the CPU alone."
-  fi
+# The packages of the system's own Python stay visible: the tests use them.
+make_venv() {
+  [ ! -x "$deps/venv/bin/pip" ] || return 0
+  rm -rf "$deps/venv"
+  (get_parts venv) && loud "$(python_of_meson)" -m venv --system-site-packages "$deps/venv"
 }
 
-# The packages of the system's own Python stay visible: the tests use them.
+# In a folder of this clone.
 get_newer_meson() {
   local folder
   folder=$(offline_folder) || exit 1
@@ -87,9 +82,7 @@ get_newer_meson() {
   fi
   if [ ! -x "$deps/venv/bin/meson" ]; then
     say "Getting Meson 1.4 or newer with pip, into $deps/venv, because CUDA wants it."
-    rm -rf "$deps/venv"
-    (get_parts venv) && loud "$(python_of_meson)" -m venv --system-site-packages "$deps/venv" &&
-      loud "$deps/venv/bin/pip" install -q --retries 1 'meson>=1.4' || return 1
+    make_venv && loud "$deps/venv/bin/pip" install -q --retries 1 'meson>=1.4' || return 1
   fi
   PATH=$deps/venv/bin:$PATH
   uses_newer_meson=$deps/venv/bin
@@ -127,7 +120,9 @@ remember_environment() {
   {
     [ -z "$uses_unpacked" ] || echo ". '$deps/env.sh'"
     [ -z "$uses_newer_meson" ] || echo "PATH='$uses_newer_meson':\$PATH"
-    [ -z "$uses_cuda_of" ] || echo "PATH=\$PATH:'$uses_cuda_of'"
+    [ -z "$uses_cuda_of" ] || echo "PATH='$uses_cuda_of':\$PATH"
+    [ -z "$uses_cuda_libraries" ] ||
+      echo "export LIBRARY_PATH='$uses_cuda_libraries'\${LIBRARY_PATH:+:\$LIBRARY_PATH}"
   } >"$build/.environment"
 }
 
@@ -135,7 +130,9 @@ remember_environment() {
 recall_environment() { [ ! -f "$build/.environment" ] || . "$build/.environment"; }
 
 # Everything a build folder was made with; another value means that it is made afresh.
-signature() { echo "$(meson --version) ${CC:-} ${CXX:-} ${PKG_CONFIG_PATH:-} ${LDFLAGS:-} ${CXXFLAGS:-} $top"; }
+signature() {
+  echo "$(meson --version) ${CC:-} ${CXX:-} $(command -v nvcc) ${PKG_CONFIG_PATH:-} ${LDFLAGS:-} ${CXXFLAGS:-} $top"
+}
 
 # configure OPTION...: makes the build folder, or gives it options that it lacks.
 configure() {
@@ -176,7 +173,10 @@ compile() {
 }
 
 # One line about the tools themselves and the system: a change of it makes every part be looked for.
-stamp() { echo "$(cat "$top"/tools/lib/*.sh | cksum) $top ${CXX:-} $PATH"; }
+stamp() {
+  echo "$(cat "$top"/tools/lib/*.sh | cksum) $top ${CXX:-} $PATH" \
+    "${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_ROOT:-} ${FEEDRATE_CUDA:-}"
+}
 
 # Looking for every part takes half a second or more; the stamp says that they were here last time.
 is_prepared() { [ -f "$build/build.ninja" ] && [ "$(cat "$build/.ready-$1" 2>/dev/null)" = "$(stamp)" ]; }
@@ -208,7 +208,8 @@ prepare() {
     configure $options
     compile "$@" || die "The build failed; see above."
     remember_environment
-    echo "$found" >"$build/.ready-$which"
+    # A GPU whose toolkit could not be had: the next run looks again.
+    [ -n "$cuda_is_pending" ] || echo "$found" >"$build/.ready-$which"
   fi
   drop_lock
 }
