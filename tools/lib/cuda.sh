@@ -131,7 +131,7 @@ get_toolkit() {
   { [ -z "$offline" ] && download_toolkit; } || {
     pip="python3 -m pip install --no-deps --target '$deps/cuda' ${cuda_wheels[*]}"
     say "There is a GPU here and no CUDA toolkit, and none could be had: building for the CPU alone. With network," \
-      "run this again; without, run \"$pip\" on such a machine and bring that folder here."
+      "run this again; without, run \"$pip\" where there is one, and copy that folder here."
     return 1
   }
 }
