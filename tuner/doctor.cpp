@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cuda_device.hpp"
 #include "feedrate/measure/cache_folder.hpp"
 #include "feedrate/measure/facts.hpp"
 #include "feedrate/report/card.hpp"
@@ -103,7 +104,8 @@ void write_json(const Facts& facts, const std::vector<Finding>& findings, std::o
 }  // namespace
 
 int run_doctor(const DoctorOptions& options, std::ostream& out) {
-  const Facts facts = gather_facts(path_to_look_at(options));
+  Facts facts = gather_facts(path_to_look_at(options));
+  facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);
   if (options.json) {
     write_json(facts, findings, out);

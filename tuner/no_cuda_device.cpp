@@ -7,7 +7,9 @@ namespace feedrate {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw Error(Fault::device, "This build has no CUDA: build it where the CUDA toolkit is.");
+  throw Error(
+      Fault::device,
+      "This build has no CUDA: build it by tools/autotune, which finds or gets the CUDA toolkit.");
 }
 
 }  // namespace

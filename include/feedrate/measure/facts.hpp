@@ -38,6 +38,7 @@ struct Facts {
   Simd simd = Simd::other;
   std::vector<ThreadVariable> thread_variables;
   bool nvidia_on_bus = false;  ///< an NVIDIA GPU is plugged in, whether or not a driver answers
+  bool has_cuda = false;       ///< of this build
 };
 
 inline Frequency read_frequency(const std::string& root = "") {

@@ -58,14 +58,15 @@ inline std::vector<Finding> examine_gpus(const Gpus& gpus, bool nvidia_on_bus) {
   return findings;
 }
 
-inline Finding examine_toolkit(const CudaToolkit& toolkit, bool has_gpus) {
+inline Finding examine_toolkit(const CudaToolkit& toolkit, bool has_gpus, bool has_cuda) {
   if (!toolkit.nvcc.empty()) {
     const std::string version = toolkit.version.empty() ? "version unknown" : toolkit.version;
     return {"cuda", Status::ok, toolkit.nvcc + " (" + version + ")", ""};
   }
   if (!has_gpus) return {"cuda", Status::ok, toolkit.why_not + "; not needed without a GPU", ""};
+  if (has_cuda) return {"cuda", Status::ok, toolkit.why_not + "; this build has CUDA", ""};
   return {"cuda", Status::warning, toolkit.why_not,
-          "Install the CUDA toolkit and set CUDA_HOME to train on the GPU."};
+          "Build with tools/autotune, which finds or gets a CUDA toolkit, to train on the GPU."};
 }
 
 /// All findings, in the order in which people ask.
@@ -92,7 +93,7 @@ inline std::vector<Finding> examine(const Facts& facts) {
   for (const Finding& gpu : examine_gpus(machine.gpus, facts.nvidia_on_bus)) {
     findings.push_back(gpu);
   }
-  findings.push_back(examine_toolkit(machine.cuda, has_gpus));
+  findings.push_back(examine_toolkit(machine.cuda, has_gpus, facts.has_cuda));
   for (const ThreadVariable& variable : facts.thread_variables) {
     findings.push_back(examine_thread_variable(variable, limits.cpus));
   }
