@@ -39,13 +39,33 @@ std::optional<unsigned> whole_number(std::string_view text) {
   return number;
 }
 
-/// The GPUs whose UUID begins so, by their indices.
-std::vector<unsigned> with_uuid(const Gpus& gpus, std::string_view begin) {
-  std::vector<unsigned> found;
-  for (std::size_t g = 0; g < gpus.list.size() && !begin.empty(); ++g) {
-    if (gpus.list[g].uuid.starts_with(begin)) found.push_back(static_cast<unsigned>(g));
+/// That GPU; of one that MIG divides, its first instance, as CUDA takes it.
+ChosenGpu whole_gpu(const Gpus& gpus, unsigned index) {
+  ChosenGpu chosen{index, gpus.list[index]};
+  if (!chosen.facts.instances.empty()) chosen.facts.uuid = chosen.facts.instances.front();
+  return chosen;
+}
+
+/// The GPUs, or their instances, whose UUID begins so.
+std::vector<ChosenGpu> with_uuid(const Gpus& gpus, std::string_view begin) {
+  std::vector<ChosenGpu> found;
+  for (unsigned g = 0; g < gpus.list.size(); ++g) {
+    if (gpus.list[g].uuid.starts_with(begin)) found.push_back(whole_gpu(gpus, g));
+    for (const std::string& instance : gpus.list[g].instances) {
+      if (!instance.starts_with(begin)) continue;
+      found.push_back({g, gpus.list[g]});
+      found.back().facts.uuid = instance;
+    }
   }
   return found;
+}
+
+bool is_uuid(std::string_view word) {
+  return word.starts_with("GPU-") || word.starts_with("MIG-");
+}
+
+bool is_instance(const ChosenGpu& gpu) {
+  return !gpu.facts.instances.empty();
 }
 
 /// Unless it is told to count as the driver does, the CUDA runtime counts the fastest GPU first:
@@ -60,12 +80,11 @@ void require_plain_order(const DevicesHere& here) {
                                  "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or use UUIDs.");
 }
 
-/// The GPUs that CUDA_VISIBLE_DEVICES leaves to this process, in its order; all without it. What is
-/// none ends the list. Source: CUDA C++ Programming Guide, "CUDA Environment Variables".
-std::vector<unsigned> visible_gpus(const DevicesHere& here) {
-  std::vector<unsigned> all;
+/// What CUDA_VISIBLE_DEVICES names, in its order; all without it. What is no GPU ends the list.
+std::vector<ChosenGpu> named_gpus(const DevicesHere& here) {
+  std::vector<ChosenGpu> all;
   if (!here.visible) {
-    for (unsigned g = 0; g < here.gpus.list.size(); ++g) all.push_back(g);
+    for (unsigned g = 0; g < here.gpus.list.size(); ++g) all.push_back(whole_gpu(here.gpus, g));
     return all;
   }
   std::string_view left = *here.visible;
@@ -73,18 +92,28 @@ std::vector<unsigned> visible_gpus(const DevicesHere& here) {
     const std::string_view word = left.substr(0, left.find(','));
     left.remove_prefix(std::min(word.size() + 1, left.size()));
     const auto number = whole_number(word);
-    const auto named = with_uuid(here.gpus, word.starts_with("GPU-") ? word : "");
+    const auto named = is_uuid(word) ? with_uuid(here.gpus, word) : std::vector<ChosenGpu>{};
     if (number ? *number >= here.gpus.list.size() : named.size() != 1) break;
     if (number) require_plain_order(here);
-    all.push_back(number ? *number : named.front());
+    all.push_back(number ? whole_gpu(here.gpus, *number) : named.front());
   }
   return all;
 }
 
+/// The GPUs that CUDA shows to this process: of instances the first one, and then no other GPU.
+/// Sources: CUDA C++ Programming Guide, "CUDA Environment Variables"; NVIDIA MIG User Guide, "CUDA
+/// Device Enumeration".
+std::vector<ChosenGpu> visible_gpus(const DevicesHere& here) {
+  const std::vector<ChosenGpu> all = named_gpus(here);
+  const auto instance = std::find_if(all.begin(), all.end(), is_instance);
+  return instance == all.end() ? all : std::vector<ChosenGpu>{*instance};
+}
+
 void require_cuda(const std::string& wish, const DevicesHere& here) {
   if (here.has_cuda) return;
-  not_to_be_had(
-      wish, "this build has no CUDA: build it where the CUDA toolkit is, or leave --device out");
+  not_to_be_had(wish,
+                "this build has no CUDA: build it by tools/autotune, which finds or gets the CUDA "
+                "toolkit, or leave --device out");
 }
 
 void require_gpus(const std::string& wish, const DevicesHere& here) {
@@ -97,8 +126,8 @@ void require_gpus(const std::string& wish, const DevicesHere& here) {
   }
 }
 
-unsigned index_of_number(const std::string& wish, unsigned number, const Gpus& gpus) {
-  if (number < gpus.list.size()) return number;
+ChosenGpu gpu_of_number(const std::string& wish, unsigned number, const Gpus& gpus) {
+  if (number < gpus.list.size()) return whole_gpu(gpus, number);
   const std::string count = std::to_string(gpus.list.size());
   not_to_be_had(wish, gpus.list.size() == 1 ? "there is 1 GPU, cuda:0"
                                             : "there are " + count + " GPUs, cuda:0 to cuda:" +
@@ -107,11 +136,15 @@ unsigned index_of_number(const std::string& wish, unsigned number, const Gpus& g
 
 std::string uuids_of(const Gpus& gpus) {
   std::string text;
-  for (const Gpu& gpu : gpus.list) text += (text.empty() ? "" : ", ") + gpu.uuid;
+  const auto add = [&](const std::string& uuid) { text += (text.empty() ? "" : ", ") + uuid; };
+  for (const Gpu& gpu : gpus.list) {
+    add(gpu.uuid);
+    std::for_each(gpu.instances.begin(), gpu.instances.end(), add);
+  }
   return text;
 }
 
-unsigned index_of_uuid(const std::string& wish, std::string_view uuid, const Gpus& gpus) {
+ChosenGpu gpu_of_uuid(const std::string& wish, std::string_view uuid, const Gpus& gpus) {
   const auto found = with_uuid(gpus, uuid);
   if (found.size() == 1) return found.front();
   not_to_be_had(wish,
@@ -123,10 +156,20 @@ unsigned index_of_uuid(const std::string& wish, std::string_view uuid, const Gpu
 std::string_view which_of(const std::string& wish) {
   const std::string_view which =
       std::string_view(wish).substr(std::min<std::size_t>(5, wish.size()));
-  if (wish == "cuda" || whole_number(which) || which.starts_with("GPU-")) return which;
+  if (wish == "cuda" || whole_number(which) || is_uuid(which)) return which;
   throw Error(Fault::usage, "--device '" + wish +
-                                "' makes no sense: write cuda, cuda:1 or cuda:GPU-UUID, as "
-                                "nvidia-smi -L lists them.");
+                                "' makes no sense: write cuda, cuda:1, cuda:GPU-UUID or "
+                                "cuda:MIG-UUID, as nvidia-smi -L lists them.");
+}
+
+/// Why CUDA does not show that GPU to this process.
+std::string why_hidden(const ChosenGpu& gpu, const ChosenGpu& first, const DevicesHere& here) {
+  if (is_instance(first)) {
+    return "CUDA shows one instance of a GPU to a process and nothing else, here " +
+           first.facts.uuid + ": set CUDA_VISIBLE_DEVICES=" + gpu.facts.uuid;
+  }
+  return "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+         "', which hides it: change that, or choose another";
 }
 
 ChosenGpu choose_gpu(const std::string& wish, const std::function<DevicesHere()>& devices_here) {
@@ -134,16 +177,18 @@ ChosenGpu choose_gpu(const std::string& wish, const std::function<DevicesHere()>
   const DevicesHere here = devices_here();
   require_cuda(wish, here);
   require_gpus(wish, here);
-  const std::vector<unsigned> visible = visible_gpus(here);
-  if (which.empty()) return {visible.front(), here.gpus.list[visible.front()]};
+  const std::vector<ChosenGpu> visible = visible_gpus(here);
+  if (which.empty()) return visible.front();
   const auto number = whole_number(which);
-  const unsigned index =
-      number ? index_of_number(wish, *number, here.gpus) : index_of_uuid(wish, which, here.gpus);
-  if (std::find(visible.begin(), visible.end(), index) == visible.end()) {
-    not_to_be_had(wish, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
-                            "', which hides it: change that, or choose another");
-  }
-  return {index, here.gpus.list[index]};
+  const ChosenGpu wished =
+      number ? gpu_of_number(wish, *number, here.gpus) : gpu_of_uuid(wish, which, here.gpus);
+  // A number is that of the GPU, whichever of its instances is visible.
+  const auto is_wished = [&](const ChosenGpu& gpu) {
+    return number ? gpu.index == *number : gpu.facts.uuid == wished.facts.uuid;
+  };
+  const auto found = std::find_if(visible.begin(), visible.end(), is_wished);
+  if (found == visible.end()) not_to_be_had(wish, why_hidden(wished, visible.front(), here));
+  return *found;
 }
 
 /// The first GPU where there is one, and this build can use it.
@@ -152,9 +197,9 @@ TrainingDevice without_a_wish(const DevicesHere& here) {
   if (here.gpus.list.empty()) {
     return {.why_cpu = here.nvidia_on_bus ? here.gpus.why_none : ""};
   }
-  const std::vector<unsigned> visible = visible_gpus(here);
+  const std::vector<ChosenGpu> visible = visible_gpus(here);
   if (visible.empty()) return {};
-  return {.gpu = ChosenGpu{visible.front(), here.gpus.list[visible.front()]}};
+  return {.gpu = visible.front()};
 }
 
 }  // namespace

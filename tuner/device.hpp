@@ -12,10 +12,11 @@
 
 namespace feedrate {
 
-/// A GPU of this machine.
+/// A GPU of this machine, or one of the instances into which MIG divides it.
 struct ChosenGpu {
   unsigned index = 0;  ///< in the driver's order, which is that of nvidia-smi
-  Gpu facts;           ///< its uuid names it to the CUDA runtime, whose order may be another
+  Gpu facts;  ///< its uuid names it, or the instance, to the CUDA runtime, whose order may be
+              ///< another
 };
 
 /// What trains: the cpu where both are empty.
@@ -41,10 +42,11 @@ struct DevicesHere {
 DevicesHere read_devices_here();
 
 /// The device of "cpu", "emulated:CARD/WORKLOAD", "emulated:SECONDS@BATCH", "cuda", "cuda:1" or
-/// "cuda:GPU-UUID", of which the beginning is enough; "": the first GPU where this build can use
-/// one, else the cpu. `devices_here` is asked only where that depends on it. Throws Error(usage) on
-/// a name that means nothing, Error(device) on a GPU that is not to be had, or where the numbers in
-/// CUDA_VISIBLE_DEVICES may mean other GPUs to the CUDA runtime than to the driver.
+/// "cuda:GPU-UUID" or "cuda:MIG-UUID", of which the beginning is enough; "": the first GPU where
+/// this build can use one, else the cpu. `devices_here` is asked only where that depends on it.
+/// Throws Error(usage) on a name that means nothing, Error(device) on a GPU that is not to be had,
+/// or where the numbers in CUDA_VISIBLE_DEVICES may mean other GPUs to the CUDA runtime than to the
+/// driver.
 TrainingDevice choose_device(const std::string& wish,
                              const std::function<DevicesHere()>& devices_here = read_devices_here);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch with fixed settings: the script runs as it always does, and its rate is reported."""
 
+import os
 import sys
 import time
 
@@ -42,6 +43,10 @@ class PlainReporter(Reporter):
 
 def uuid_of(cuda):
     """Of the GPU in use, as NVML spells it; None where PyTorch is too old to tell."""
+    # Of an instance that MIG made the CUDA runtime may tell the GPU's; of several it shows the first.
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
+    if shown.startswith("MIG-"):
+        return shown
     uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)
     if uuid is None:
         return None

@@ -85,6 +85,12 @@ class Gpu(Launch):
             first = self.told(Cuda(uuid))[0]
             self.assertEqual((first["gpu"], first["device_bytes"]), (spelt, 1000))
 
+    def test_is_the_instance_that_the_environment_names(self):
+        # Would catch the gauges of the whole GPU, or none, for a script on an instance of it.
+        for shown, spelt in (("MIG-1,MIG-2", "MIG-1"), ("GPU-5fc0", "GPU-5fc0-11"), ("0", "GPU-5fc0-11")):
+            with mock.patch.dict("os.environ", CUDA_VISIBLE_DEVICES=shown):
+                self.assertEqual(self.told(Cuda())[0]["gpu"], spelt)
+
     def test_is_told_of_from_the_batch_on_with_which_it_is_used(self):
         # Would catch a hook that initializes CUDA: a script that forks later fails by that.
         cuda = Cuda()

@@ -22,6 +22,18 @@ TEST_CASE("A device is described, and found by its UUID", "[device]") {
   CHECK_THROWS_AS(use_device(1), Error);
 }
 
+TEST_CASE("An instance of a GPU is found by its UUID, whichever one the runtime tells",
+          "[device]") {
+  // Bug: "hidden from this process" for the instance that CUDA_VISIBLE_DEVICES names.
+  FreshDevice fresh;
+  CHECK(find_device("MIG-1f2e").index == 0);
+  Device device;
+  device.uuid = "GPU-1f2e";
+  CHECK(detail::is_named(device, "MIG-1f2e", 2));
+  CHECK_FALSE(detail::is_named(device, "MIG-5a5a", 2));
+  CHECK_FALSE(detail::is_named(device, "GPU-5a5a", 1));
+}
+
 TEST_CASE("Where there is no device the count says so in a sentence", "[device]") {
   // Bug: a crash, or a count of zero that nobody explains.
   FreshDevice fresh;

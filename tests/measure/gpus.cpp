@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "../planted_tree.hpp"
 
@@ -124,6 +125,26 @@ TEST_CASE("what a GPU doesn't tell stays unknown") {
   REQUIRE(gpus.list.size() == 2);
   CHECK(gpus.list[1].memory_bytes == 0);
   CHECK(gpus.list[1].numa_node == -1);
+}
+
+TEST_CASE("the instances of a GPU that MIG divides are listed") {
+  // Bug: an index without an instance ends the list; or a driver without MIG is asked for them.
+  Nvml nvml = two_gpus();
+  CHECK(read_gpus(nvml).list[0].instances.empty());
+  nvml.max_instances = [](Nvml::Device device, unsigned* count) {
+    return *count = 3, index_of(device) == 0 ? 0 : 3;
+  };
+  nvml.instance = [](Nvml::Device, unsigned index, Nvml::Device* instance) {
+    *instance = reinterpret_cast<Nvml::Device>(std::uintptr_t{index} + 11);
+    return index == 1 ? 6 : 0;
+  };
+  nvml.uuid = [](Nvml::Device device, char* to, unsigned n) {
+    const unsigned index = index_of(device);
+    return put(to, n, index == 10 ? "MIG-x" : index == 12 ? "MIG-z" : "GPU-a");
+  };
+  const Gpus gpus = read_gpus(nvml);
+  CHECK(gpus.list[0].instances == std::vector<std::string>{"MIG-x", "MIG-z"});
+  CHECK(gpus.list[1].instances.empty());
 }
 
 TEST_CASE("a driver that refuses to start is named with its reason") {

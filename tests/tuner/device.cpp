@@ -103,7 +103,7 @@ TEST_CASE("A GPU that is not to be had is an error that says why, and never the 
 TEST_CASE("What makes no sense as a device is a usage error", "[device]") {
   // Bug: a typing error that is reported as a GPU that is missing.
   const DevicesHere here = three_gpus();
-  check_refused("cuda:", here, Fault::usage, "write cuda, cuda:1 or cuda:GPU-UUID");
+  check_refused("cuda:", here, Fault::usage, "write cuda, cuda:1, cuda:GPU-UUID or cuda:MIG-UUID");
   check_refused("cuda:one", here, Fault::usage, "makes no sense");
   check_refused("cuda:-1", here, Fault::usage, "makes no sense");
   check_refused("cuda1", here, Fault::usage, "There is no device 'cuda1'");
@@ -126,6 +126,39 @@ TEST_CASE("CUDA_VISIBLE_DEVICES is kept to", "[device]") {
     here.visible = hidden;
     check_refused("cuda", here, Fault::device, "hides every GPU");
   }
+}
+
+TEST_CASE("An instance that MIG made is chosen by CUDA_VISIBLE_DEVICES", "[device]") {
+  // Bug: "hides every GPU" where it names an instance; or the UUID of the GPU, which CUDA doesn't
+  // show then.
+  DevicesHere here = three_gpus();
+  here.gpus.list[1].instances = {"MIG-c1", "MIG-c2"};
+  here.visible = "MIG-c2";
+  for (const char* wish : {"", "cuda", "cuda:1", "cuda:MIG-c2"}) {
+    CHECK(choose(wish, here).gpu->index == 1);
+    CHECK(choose(wish, here).gpu->facts.uuid == "MIG-c2");
+    CHECK(choose(wish, here).name() == "cuda:1");
+  }
+  here.visible = "MIG-c";
+  check_refused("cuda", here, Fault::device, "hides every GPU");
+  check_refused("cuda:MIG-d", here, Fault::device, "hides every GPU");
+  here.visible = "MIG-c1";
+  check_refused("cuda:MIG-d", here, Fault::device, "GPU-aa22, MIG-c1, MIG-c2, GPU-bb33");
+}
+
+TEST_CASE("CUDA shows one instance and nothing beside it", "[device]") {
+  // Bug: a GPU is chosen that the CUDA runtime does not list, and the first trial fails.
+  DevicesHere here = three_gpus();
+  here.gpus.list[1].instances = {"MIG-c1", "MIG-c2"};
+  for (const char* visible : {"", "1,0", "0,GPU-aa22", "MIG-c1,MIG-c2", "MIG-c1,0"}) {
+    if (*visible) here.visible = visible;
+    CHECK(choose("cuda", here).gpu->facts.uuid == "MIG-c1");
+    check_refused("cuda:MIG-c2", here, Fault::device, "set CUDA_VISIBLE_DEVICES=MIG-c2");
+    check_refused("cuda:0", here, Fault::device, "set CUDA_VISIBLE_DEVICES=GPU-aa11");
+  }
+  here.visible = "0,2";
+  CHECK(choose("cuda", here).gpu->facts.uuid == "GPU-aa11");
+  check_refused("cuda:MIG-c2", here, Fault::device, "which hides it");
 }
 
 TEST_CASE("Numbers in CUDA_VISIBLE_DEVICES hold where the runtime counts as the driver does",

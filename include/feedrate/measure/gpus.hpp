@@ -28,7 +28,8 @@ struct Gpu {
   int pcie_generation = 0;         ///< the highest of the link, whatever the GPU runs when idle
   int pcie_lanes = 0;
   int numa_node = -1;
-  GpuState now = {};            ///< as it was when the list was made, perhaps idle
+  std::vector<std::string> instances = {};  ///< UUIDs, "MIG-..."; empty where MIG is off
+  GpuState now = {};                        ///< as it was when the list was made, perhaps idle
   std::string why_no_gpm = {};  ///< why the activity of its parts can't be told; empty: it can
 };
 
@@ -69,6 +70,19 @@ inline std::string capability_of(const Nvml& nvml, Nvml::Device device) {
   return std::to_string(major) + "." + std::to_string(minor);
 }
 
+/// UUIDs of the instances into which MIG divides it; none where the driver knows no MIG.
+inline std::vector<std::string> instances_of(const Nvml& nvml, Nvml::Device device) {
+  std::vector<std::string> uuids;
+  unsigned most = 0;
+  if (!nvml.max_instances || !nvml.instance || nvml.max_instances(device, &most) != 0) return uuids;
+  for (unsigned index = 0; index < most; ++index) {
+    Nvml::Device instance = nullptr;
+    if (nvml.instance(device, index, &instance) != 0) continue;
+    uuids.push_back(nvml_text([&](char* to, unsigned n) { return nvml.uuid(instance, to, n); }));
+  }
+  return uuids;
+}
+
 /// What else is asked of each GPU.
 struct GpuQuestions {
   const NvmlState& state;
@@ -88,6 +102,7 @@ inline Gpu describe(const Nvml& nvml, const GpuQuestions& ask, Nvml::Device devi
   gpu.pcie_generation = static_cast<int>(nvml_gauge(nvml.pcie_generation, device));
   gpu.pcie_lanes = static_cast<int>(nvml_gauge(nvml.pcie_width, device));
   gpu.numa_node = numa_node_of(root, gpu.pci);
+  gpu.instances = instances_of(nvml, device);
   gpu.why_no_gpm = why_no_activity(ask.gpm, device);
   gpu.now = read_gpu_gauges(ask.state, device);
   if (const auto pids = gpu_processes(ask.state, device)) {

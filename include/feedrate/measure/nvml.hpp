@@ -42,6 +42,9 @@ struct Nvml {
   int (*device_by_uuid)(const char* uuid, Device* device) = nullptr;
   /// Millijoules since the driver was loaded; null where the driver is too old to know.
   int (*total_energy)(Device device, unsigned long long* millijoules) = nullptr;
+  /// The instances into which MIG divides a GPU. Indices without one are errors.
+  int (*max_instances)(Device device, unsigned* count) = nullptr;
+  int (*instance)(Device device, unsigned index, Device* instance) = nullptr;
 
   std::string why_not;  ///< one phrase where the library can't be used; then nothing may be called
 };
@@ -82,10 +85,14 @@ inline Nvml load_nvml(const char* library_name = "libnvidia-ml.so.1") {
   load("nvmlDeviceGetMaxPcieLinkGeneration", nvml.pcie_generation);
   load("nvmlDeviceGetMaxPcieLinkWidth", nvml.pcie_width);
   load("nvmlDeviceGetCudaComputeCapability", nvml.compute_capability);
-  nvml.device_by_uuid =
-      reinterpret_cast<decltype(nvml.device_by_uuid)>(dlsym(library, "nvmlDeviceGetHandleByUUID"));
-  nvml.total_energy = reinterpret_cast<decltype(nvml.total_energy)>(
-      dlsym(library, "nvmlDeviceGetTotalEnergyConsumption"));
+  const auto load_optional = [&](const char* symbol, auto& function) {
+    function =
+        reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, symbol));
+  };
+  load_optional("nvmlDeviceGetHandleByUUID", nvml.device_by_uuid);
+  load_optional("nvmlDeviceGetTotalEnergyConsumption", nvml.total_energy);
+  load_optional("nvmlDeviceGetMaxMigDeviceCount", nvml.max_instances);
+  load_optional("nvmlDeviceGetMigDeviceHandleByIndex", nvml.instance);
   return nvml;
 }
 

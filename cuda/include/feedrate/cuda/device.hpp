@@ -42,6 +42,13 @@ inline std::string uuid_text(const cudaUUID_t& uuid) {
   return text;
 }
 
+/// Whether a UUID of NVML's means this device, one of `count`. Of an instance that MIG made, the
+/// runtime tells the number behind "MIG-" or that of its GPU, by version; and it shows one alone.
+inline bool is_named(const Device& device, const std::string& uuid, int count) {
+  if (!uuid.starts_with("MIG-")) return device.uuid == uuid;
+  return count == 1 || device.uuid.substr(4) == uuid.substr(4);
+}
+
 }  // namespace detail
 
 /// What device `index` is. Makes no context.
@@ -75,7 +82,7 @@ inline Device find_device(const std::string& uuid) {
   const int count = device_count();
   for (int index = 0; index < count; ++index) {
     Device device = describe_device(index);
-    if (device.uuid == uuid) return device;
+    if (detail::is_named(device, uuid, count)) return device;
   }
   throw Error(Fault::device,
               "The GPU " + uuid + " is hidden from this process: see CUDA_VISIBLE_DEVICES.");
