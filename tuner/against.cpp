@@ -29,7 +29,7 @@ int least_of(std::string_view axis) {
 }
 
 int most_of(std::string_view axis) {
-  return axis == "batch" || axis == "accumulate" ? 1 << 20 : 1024;
+  return axis == "batch" || axis == "accumulate" ? most_batch : 1024;
 }
 
 template <class T>

@@ -15,7 +15,6 @@ namespace feedrate {
 namespace {
 
 constexpr int most_workers = 1024;
-constexpr int most_batch = 1 << 20;
 
 /// Variables by which trackers of experiments are switched off, by their own documentation.
 constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = {{

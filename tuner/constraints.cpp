@@ -15,7 +15,7 @@ namespace {
 
 /// One whole number from 1 on; 0 where nothing was written.
 int parse_most(const char* flag, const std::string& text) {
-  return text.empty() ? 0 : parse_integer(flag, text, 1, 1 << 20);
+  return text.empty() ? 0 : parse_integer(flag, text, 1, most_batch);
 }
 
 /// Whether an update can be made of whole batches of this size.
@@ -75,7 +75,7 @@ Constraints parse_constraints(const SweepOptions& options) {
 }
 
 int reference_batch(const Constraints& constraints, int usual, std::size_t samples) {
-  const int most = constraints.max_batch > 0 ? constraints.max_batch : 1 << 20;
+  const int most = constraints.max_batch > 0 ? constraints.max_batch : most_batch;
   const int largest = static_cast<int>(std::min<std::size_t>(most, samples));
   if (constraints.effective_batch == 0) return std::min(usual, largest);
   int nearest = 1;

@@ -96,6 +96,8 @@ class GpuSteps {
                                  static_cast<std::size_t>(config.batch));
   }
 
+  std::size_t largest_batch() const { return cuda::largest_cuda_batch(training_.model); }
+
  private:
   using Key = std::tuple<Precision, bool, int, int>;
 
@@ -183,6 +185,8 @@ class GpuTrainer final : public AsyncDevice {
   std::size_t memory_bytes(const Config& config, const BatchLayout& layout) const override {
     return steps_.bytes(config) + feeding.slots * layout.bytes();
   }
+
+  std::size_t largest_batch() const override { return steps_.largest_batch(); }
 
  private:
   static std::optional<Lease> next_of(Loader& loader) {

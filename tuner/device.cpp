@@ -23,7 +23,7 @@ Accelerator own_accelerator(const std::string& text) {
     throw Error(Fault::usage, "--device 'emulated:" + text +
                                   "' makes no sense: an emulated step takes from 10us to 1h.");
   }
-  own.batch = parse_integer("The batch of --device emulated", text.substr(at + 1), 1, 1 << 20);
+  own.batch = parse_integer("The batch of --device emulated", text.substr(at + 1), 1, most_batch);
   own.source = "from the command line";
   return own;
 }

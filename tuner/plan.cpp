@@ -57,7 +57,7 @@ void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints
   space.workers =
       integers_or("--workers", options.workers, 0, 1024, default_workers(most > 0 ? most : cpus));
   space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1, 4});
-  space.batch = integers_or("--batch", options.batch, 1, 1 << 20,
+  space.batch = integers_or("--batch", options.batch, 1, most_batch,
                             may_change_batch(plan) ? batches : std::vector{plan.reference.batch});
   space.step_threads =
       integers_or("--step-threads", options.step_threads, 1, 1024, default_step_threads(cpus));
@@ -95,6 +95,14 @@ void drop_beyond_dataset(TuneOptions& plan, std::size_t samples) {
   keep_applicable(plan, "batch", plan.space.batch,
                   "the dataset has " + std::to_string(samples) + " samples",
                   [&](int batch) { return static_cast<std::size_t>(batch) <= samples; });
+}
+
+/// On a GPU the rows of a batch's activations are counted in 31 bits.
+void drop_beyond_step(TuneOptions& plan, std::size_t most) {
+  keep_applicable(
+      plan, "batch", plan.space.batch,
+      "a step of this model on the GPU takes batches of up to " + std::to_string(most) + " samples",
+      [&](int batch) { return static_cast<std::size_t>(batch) <= most; });
 }
 
 /// An emulated device knows the time of one batch, and nothing of threads and number formats.
@@ -231,6 +239,7 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   }
   plan_device(plan, options, device, workload);
   check_objective(plan.objective, options, device);
+  if (device.gpu) drop_beyond_step(plan, workload.largest_batch);
   drop_beyond_dataset(plan, workload.samples);
   constrain(plan, constraints);
   if (limits.memory.free_bytes > 0) {
@@ -257,7 +266,7 @@ void add_peaks(TuneOptions& plan, const std::map<Precision, double>& flops_per_s
 
 void check_early(const SweepOptions& options, const Limits& limits, const TrainingDevice& device) {
   PlannedWorkload any{.batches = {1}, .samples = std::size_t{1} << 30, .pixels = true};
-  while (any.batches.back() < 1 << 20) any.batches.push_back(2 * any.batches.back());
+  while (any.batches.back() < most_batch) any.batches.push_back(2 * any.batches.back());
   plan_sweep(options, limits, device, any);
   const bool images = !options.data.empty() || options.workload == "images";
   if (options.dct_scaling && !images) {

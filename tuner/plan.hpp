@@ -19,7 +19,8 @@ struct PlannedWorkload {
   std::vector<int> batches;  ///< the default axis
   std::size_t samples = 0;   ///< of its dataset
   bool pixels = false;       ///< they are bytes, which host or device may turn into floats
-  std::uint64_t device_free_bytes = 0;  ///< of a GPU's memory; 0: unknown
+  std::uint64_t device_free_bytes = 0;     ///< of a GPU's memory; 0: unknown
+  std::size_t largest_batch = most_batch;  ///< that the device's step takes
 };
 
 /// Checks and translates everything but the data. On a GPU the default batches are thinned. Throws

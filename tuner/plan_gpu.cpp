@@ -122,11 +122,10 @@ void limit_device_memory(TuneOptions& plan, std::uint64_t most_bytes, std::uint6
 
 std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& workload,
                                 const DeviceBytes& device_bytes) {
-  constexpr std::size_t largest = std::size_t{1} << 20;
   std::vector<int> batches = {workload.batches.front()};
   for (;;) {
     const auto next = static_cast<std::size_t>(batches.back()) * 2;
-    if (next > std::min(workload.samples, largest)) break;
+    if (next > std::min(workload.samples, workload.largest_batch)) break;
     const int batch = static_cast<int>(next);
     if (least_bytes(plan, device_bytes, batch) > plan.max_device_memory_bytes) break;
     batches.push_back(batch);

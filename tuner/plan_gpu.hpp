@@ -25,8 +25,8 @@ void limit_device_memory(TuneOptions& plan, std::uint64_t most_bytes, std::uint6
 /// Bytes of a GPU's memory that a config needs.
 using DeviceBytes = std::function<std::uint64_t(const Config&)>;
 
-/// Powers of two times the first of the workload's batches, as far as the leanest precision of the
-/// plan fits into the device's memory and the dataset reaches.
+/// Powers of two times the first of the workload's batches, as far as the step takes them, the
+/// leanest precision of the plan fits into the device's memory, and the dataset reaches.
 std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& workload,
                                 const DeviceBytes& device_bytes);
 

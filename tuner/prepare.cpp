@@ -81,7 +81,8 @@ void fit_batches(PreparedWorkload& prepared, const SweepOptions& options,
   const PlannedWorkload workload = {.batches = prepared.batches,
                                     .samples = prepared.info.cached_samples,
                                     .pixels = prepared.info.pixels,
-                                    .device_free_bytes = prepared.info.device_free_bytes};
+                                    .device_free_bytes = prepared.info.device_free_bytes,
+                                    .largest_batch = prepared.info.largest_batch};
   const Layout fields = prepared.workload.source->layout();
   const auto device_bytes = [&](const Config& config) {
     const BatchLayout layout(fields, static_cast<std::size_t>(config.batch));

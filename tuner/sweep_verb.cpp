@@ -211,7 +211,8 @@ class SweepRun {
     return {.batches = prepared.batches,
             .samples = prepared.info.cached_samples,
             .pixels = prepared.info.pixels,
-            .device_free_bytes = prepared.info.device_free_bytes};
+            .device_free_bytes = prepared.info.device_free_bytes,
+            .largest_batch = prepared.info.largest_batch};
   }
 
   void plan() {

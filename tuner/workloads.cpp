@@ -344,6 +344,7 @@ void train_on(const ChosenGpu& gpu, PreparedWorkload& prepared, const WorkloadRe
   }
   workload.device = train_on_gpu(
       {uuid, prepared.model, prepared.optimizer, prepared.info.field, workload.order.seed});
+  prepared.info.largest_batch = std::min(workload.device->largest_batch(), std::size_t{most_batch});
   if (auto gauges = gpu_gauges(uuid); gauges.look) {
     workload.gpu = std::make_shared<GpuSampler>(std::move(gauges));
   }

@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "feedrate/core/half.hpp"
+#include "feedrate/cuda/largest_batch.hpp"
 #include "feedrate/cuda/step_factory.hpp"
+#include "feedrate/train/plan.hpp"
 
 namespace feedrate::cuda {
 
@@ -42,6 +44,10 @@ std::size_t cuda_step_bytes(const ModelSpec& model, const OptimizerSpec& optimiz
   if (precision == Precision::bf16) return StepFactory<BFloat16>::bytes_of(model, optimizer, batch);
   if (precision == Precision::fp16) return StepFactory<Float16>::bytes_of(model, optimizer, batch);
   return StepFactory<float>::bytes_of(model, optimizer, batch);
+}
+
+std::size_t largest_cuda_batch(const ModelSpec& model) {
+  return largest_batch(plan_of(model));
 }
 
 }  // namespace feedrate::cuda

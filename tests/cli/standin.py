@@ -7,12 +7,15 @@ usage: standin.py AUTOTUNE_BUILT_AGAINST_THE_STAND_IN SCHEMA
 import collections
 import json
 import os
+import pathlib
+import shutil
 import subprocess
 
-from tap import AUTOTUNE, main, run, test, validate
+from tap import AUTOTUNE, main, refused, run, test, validate
 
 # cudaError_t
 OUT_OF_MEMORY, ILLEGAL_ADDRESS, LAUNCH_FAILURE = 2, 700, 719
+FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "fixtures"
 TABULAR = ["--workload", "tabular", "--sample-cost", "20us", "--no-card", "--workers", "0,1",
            "--prefetch", "2"]
 
@@ -99,6 +102,31 @@ def batches_that_do_not_fit_are_left_out_and_the_others_run(tmp):
     small = [trial for trial in report["trials"] if trial["config"]["batch"] == 16]
     assert all(trial["status"] == "infeasible" for trial in large), large
     assert any(trial["status"] == "measured" for trial in small), small
+
+
+@test
+def a_card_with_much_memory_is_tuned_and_a_batch_beyond_its_step_refused(tmp):
+    # Bug: a plan for 65,536 pictures, of which a step takes 42,799, ended the run on each card with
+    # more than 57 GB, and no flag helped.
+    pictures = sorted(FIXTURES.glob("images/baseline_4*.jpg"))[:2]
+    for number, picture in enumerate(pictures):  # a file has 65,000 names at most
+        folder = tmp / "pictures" / str(number)
+        folder.mkdir(parents=True)
+        shutil.copy(picture, folder / "0.jpg")
+        for name in range(1, 33_000):
+            os.link(folder / "0.jpg", folder / f"{name}.jpg")
+    card = {"FEEDRATE_STANDIN_MEMORY": "141000000000"}
+    arguments = ["--data", "pictures", "--cache", "cold", "--no-card", "--workers", "1", "--prefetch", "2",
+                 "--precision", "bf16", "--graph", "off", "--pinned", "off", "--preprocess", "device",
+                 "--budget", "2s", "--output", "report.json"]
+    code, _, err = run(*arguments, "--batch", "16,65536", cwd=tmp, env=card)
+    assert code == 0, f"exit {code}: {err}"
+    report = json.loads((tmp / "report.json").read_text())
+    left_out = [one for one in report["space"]["not_applicable"] if one["axis"] == "batch"]
+    assert [one["value"] for one in left_out] == ["65536"], left_out
+    assert "batches of up to 42799 samples" in left_out[0]["why"], left_out
+    refused(2, "No value of --batch can be used: .* up to 42799 samples", *arguments, "--batch", "65536",
+            cwd=tmp, env=card)
 
 
 @test

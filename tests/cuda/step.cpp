@@ -210,3 +210,8 @@ TEST_CASE("A batch that does not fit the step is refused in a sentence") {
 }
 
 }  // namespace feedrate::step_tests
+  // 2^31 - 1 rows, of which an image has 224 x 224.
+  CHECK(cuda::largest_cuda_batch(zoo::images()) == 42'799);
+  CHECK_NOTHROW(cuda::cuda_step_bytes(zoo::images(), adam(), Precision::bf16, 42'799));
+  CHECK_THROWS_WITH(cuda::cuda_step_bytes(zoo::images(), adam(), Precision::bf16, 42'800),
+                    ContainsSubstring("batches of up to 42799 samples"));

@@ -5,8 +5,10 @@
 #include <memory>
 
 #include "../../tuner/cuda_device.hpp"
+#include "../../tuner/plan_gpu.hpp"
 #include "feedrate/cuda/device.hpp"
 #include "feedrate/measure/pipeline.hpp"
+#include "feedrate/train/zoo.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "harness.hpp"
 
@@ -77,6 +79,48 @@ TEST_CASE("Of batches that a sweep finds no room for, each is infeasible and no 
     INFO(trial.config.batch << ": " << trial.reason);
     const bool fits = trial.config.batch == 8;
     CHECK(trial.status == (fits ? TrialStatus::measured : TrialStatus::infeasible));
+  }
+}
+
+/// The plan and the data of ImageNet on a card with so much memory, all of it free.
+struct ImageNet {
+  TuneOptions plan;
+  PlannedWorkload workload{.batches = {16, 32, 64}, .samples = 1'281'167, .pixels = true};
+  std::shared_ptr<AsyncDevice> device;
+
+  explicit ImageNet(std::size_t memory_gb) {
+    standin::set_memory_limit(memory_gb * 1'000'000'000);
+    const std::string uuid = cuda::describe_device(0).uuid;
+    device = train_on_gpu(
+        {.uuid = uuid, .model = zoo::images(), .optimizer = sgd(0.01f), .field = "image"});
+    plan.space.precision = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
+    limit_device_memory(plan, 0, gpu_free_bytes(uuid));
+    workload.largest_batch = device->largest_batch();
+  }
+
+  std::uint64_t bytes(const Config& config) const {
+    const Layout fields = {{"image", DType::u8, {224, 224, 3}}, {"label", DType::i32, {}}};
+    return device->memory_bytes(config, {fields, static_cast<std::size_t>(config.batch)});
+  }
+
+  std::vector<int> batches() const {
+    return device_batches(plan, workload, [this](const Config& config) { return bytes(config); });
+  }
+};
+
+TEST_CASE("Batches double up to what a card's memory holds, or its step takes", "[sweep]") {
+  // Bug: on a card with more than 57 GB the list ran on to a batch that no step takes, and threw.
+  // In 16 bits a picture takes 1.8 MB beside its three slots, and 42,799 are the most.
+  start_device_for_steps();
+  for (const auto& [memory_gb, most] :
+       {std::pair(24, 8192), std::pair(80, 32768), std::pair(141, 32768), std::pair(192, 32768)}) {
+    const ImageNet card(static_cast<std::size_t>(memory_gb));
+    const std::vector<int> batches = card.batches();
+    CAPTURE(memory_gb);
+    CHECK(batches.front() == 16);
+    CHECK(batches.back() == most);
+    CHECK(card.bytes({.precision = Precision::bf16, .batch = most}) <
+          card.plan.max_device_memory_bytes);
   }
 }
 

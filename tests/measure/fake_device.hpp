@@ -89,6 +89,8 @@ class FakeDevice final : public AsyncDevice {
     return layout.bytes() + static_cast<std::size_t>(config.batch);
   }
 
+  std::size_t largest_batch() const override { return static_cast<std::size_t>(most_batch); }
+
  private:
   static void free_(std::byte* data, std::size_t bytes) noexcept {
     pinned_bytes -= bytes;

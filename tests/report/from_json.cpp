@@ -212,6 +212,7 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   header.workload.pixels = true;
   header.workload.device_free_bytes = std::uint64_t{1} << 37;
   header.workload.samples = 2000;
+  header.workload.largest_batch = 42'799;
   header.workload.stored_bytes = 1.5e5;
   header.workload.cached_samples = 1500;
   header.workload.cache = CacheMode::cold;
@@ -227,6 +228,7 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   CHECK(back.workload.pixels);
   CHECK(back.workload.device_free_bytes == std::uint64_t{1} << 37);
   CHECK(back.workload.load->read_s == 1e-5);
+  CHECK(back.workload.largest_batch == 42'799);
   CHECK(back.workload.load->decode_s == 0.001);
   CHECK(back.workload.load->augment_s == 3e-4);
   CHECK(back.thread_pools.at(0).variable == "OMP_NUM_THREADS");

@@ -138,6 +138,26 @@ TEST_CASE("Batches double up to what fits into the device's memory", "[plan]") {
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{32});
 }
 
+TEST_CASE("Batches end at what the step takes, and one beyond that is refused in a sentence",
+          "[plan]") {
+  // Bug: on a card with room for more the run ended in an error that no flag could mend.
+  PlannedWorkload large = pictures();
+  large.device_free_bytes = 192 * gib;
+  large.largest_batch = 42'799;
+  CHECK(plan_on(gpu_of("9.0"), {}, large).space.batch.back() == 32768);
+  const std::string why = "a step of this model on the GPU takes batches of up to 42799 samples";
+  SweepOptions given;
+  given.batch = "32,65536";
+  const TuneOptions plan = plan_on(gpu_of("9.0"), given, large);
+  CHECK(plan.space.batch == std::vector{32});
+  CHECK(left_out(plan, "batch") == "65536: " + why + "; ");
+  given.batch = "65536";
+  check_refused(gpu_of("9.0"), given, "No value of --batch can be used: " + why + ".", large);
+  given = {};
+  given.against = "batch=65536";
+  check_refused(gpu_of("9.0"), given, "--against batch=65536 can't be run: " + why, large);
+}
+
 TEST_CASE("What takes more than the memory that is free is not tried, whatever is allowed",
           "[plan]") {
   // Bug: a batch that fills the machine's memory, which is found out by filling it.

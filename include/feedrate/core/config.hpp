@@ -41,6 +41,9 @@ enum class Tier : std::uint8_t {
 
 inline constexpr std::array<std::string_view, 3> tier_names = {"safe", "numerics", "training"};
 
+/// The largest batch that can be asked for.
+inline constexpr int most_batch = 1 << 20;
+
 /// How to feed and run a training step. The defaults are what frameworks do when told nothing.
 struct Config {
   int workers = 0;       ///< threads that fill batches; 0: the caller fills them

@@ -57,6 +57,9 @@ class AsyncDevice {
 
   /// Bytes of device memory that a config needs, without taking them.
   virtual std::size_t memory_bytes(const Config& config, const BatchLayout& layout) const = 0;
+
+  /// Samples of the largest batch that its step takes, whatever the memory.
+  virtual std::size_t largest_batch() const = 0;
 };
 
 /// Runs `work`. Where that fails midway the device, which may be null, still holds the batches that

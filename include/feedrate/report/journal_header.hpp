@@ -50,6 +50,7 @@ inline Json workload_json(const WorkloadInfo& workload) {
   json["stored_bytes"] = workload.stored_bytes;
   json["pixels"] = workload.pixels;
   json["device_free_bytes"] = workload.device_free_bytes;
+  json["largest_batch"] = workload.largest_batch;
   return json;
 }
 
@@ -80,6 +81,7 @@ inline void from_json(const Json& json, WorkloadInfo& workload) {
   workload.gpu_ceilings = gpu_ceilings_of(json.at("gpu_ceilings"));
   detail::read_all(json, "pixels", workload.pixels, "device_free_bytes", workload.device_free_bytes,
                    "rate_source", workload.rate_source, "script", workload.script);
+  detail::read_if_told(json, "largest_batch", workload.largest_batch);  // older journals lack it
 }
 
 inline Json to_json(const JournalHeader& header) {

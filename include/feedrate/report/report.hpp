@@ -59,6 +59,7 @@ struct WorkloadInfo {
   double stored_bytes = 0;       ///< on storage, on average; 0: they lie in memory
   double flops_per_sample = 0;
   std::uint64_t device_free_bytes = 0;  ///< of a GPU's memory, before the first trial; 0: unknown
+  std::size_t largest_batch = most_batch;   ///< that the device's step takes, whatever its memory
   std::optional<GpuCeilings> gpu_ceilings;  ///< of the GPU that trains
   CacheMode cache = CacheMode::warm;
   std::size_t cached_samples = 0;      ///< samples that the trials used

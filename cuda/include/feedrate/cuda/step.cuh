@@ -18,6 +18,7 @@
 #include "feedrate/cuda/block_product.cuh"
 #include "feedrate/cuda/graph.hpp"
 #include "feedrate/cuda/launch.cuh"
+#include "feedrate/cuda/largest_batch.hpp"
 #include "feedrate/cuda/step.hpp"
 #include "feedrate/cuda/step_factory.hpp"
 #include "feedrate/cuda/step_input.cuh"
@@ -128,15 +129,10 @@ class CudaStep final : public AnyStep {
     require_sane(optimizer);
     std::vector<Block> blocks = plan_of(model);
     if (batch == 0) throw Error(Fault::usage, "A step needs a batch of at least one sample.");
-    std::size_t pixels = 1;
-    for (const Block& block : blocks) {
-      pixels = std::max({pixels, block.in.pixels(), block.raw.pixels()});
-    }
-    constexpr std::size_t most = (std::size_t{1} << 31) - 1;  // indices of rows have 31 bits
-    if (batch > most / pixels) {
-      throw Error(Fault::usage, "A step on the GPU takes batches of up to " +
-                                    std::to_string(most / pixels) + " samples of model '" +
-                                    model.name + "', not " + std::to_string(batch) + ".");
+    if (const std::size_t most = largest_batch(blocks); batch > most) {
+      throw Error(Fault::usage, "A step on the GPU takes batches of up to " + std::to_string(most) +
+                                    " samples of model '" + model.name + "', not " +
+                                    std::to_string(batch) + ".");
     }
     return blocks;
   }

@@ -45,6 +45,10 @@ std::unique_ptr<AnyStep> make_cuda_step(const ModelSpec& model, const OptimizerS
 std::size_t cuda_step_bytes(const ModelSpec& model, const OptimizerSpec& optimizer,
                             Precision precision, std::size_t batch);
 
+/// Samples of the largest batch that a step on this model takes, whatever the precision and the
+/// memory; needs no GPU.
+std::size_t largest_cuda_batch(const ModelSpec& model);
+
 /// Floating-point operations per second of large matrix products on the current GPU: the ceiling
 /// of any step. Takes about `seconds`, and up to a second more to choose an algorithm; throws
 /// OutOfMemory without 800 MiB.
