@@ -34,6 +34,17 @@ TEST_CASE("An instance of a GPU is found by its UUID, whichever one the runtime 
   CHECK_FALSE(detail::is_named(device, "GPU-5a5a", 1));
 }
 
+TEST_CASE("A device tells its L2 cache, and one that does not is taken for a small one",
+          "[device]") {
+  // Bug: no columns at all, or those of all images at once, where the driver says 0.
+  FreshDevice fresh;
+  CHECK(l2_bytes() == std::size_t{50} << 20);
+  standin::set_l2_bytes(std::size_t{126} << 20);
+  CHECK(l2_bytes() == std::size_t{126} << 20);
+  standin::set_l2_bytes(0);
+  CHECK(l2_bytes() == std::size_t{4} << 20);
+}
+
 TEST_CASE("Where there is no device the count says so in a sentence", "[device]") {
   // Bug: a crash, or a count of zero that nobody explains.
   FreshDevice fresh;

@@ -189,13 +189,13 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
     properties->multiProcessorCount = 4;
     properties->asyncEngineCount = 3;
     properties->memoryBusWidth = 64;
-    properties->l2CacheSize = 1 << 20;
+    properties->l2CacheSize = static_cast<int>(state.l2_bytes);
     return cudaSuccess;
   });
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
-  return call("cudaDeviceGetAttribute", Duty::ordinary, [&](State&) {
+  return call("cudaDeviceGetAttribute", Duty::ordinary, [&](State& state) {
     if (device != 0) return cudaErrorInvalidDevice;
     switch (attribute) {
       case cudaDevAttrMaxThreadsPerBlock:
@@ -217,7 +217,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
         *value = 64;
         break;
       case cudaDevAttrL2CacheSize:
-        *value = 1 << 20;
+        *value = static_cast<int>(state.l2_bytes);
         break;
       case cudaDevAttrMaxThreadsPerMultiProcessor:
         *value = 2048;

@@ -81,6 +81,7 @@ void reset() {
     state.dice = 1;
     state.memory_limit = std::size_t{1} << 30;
     state.pinned_limit = 0;
+    state.l2_bytes = first_l2_bytes;
     state.lost = cudaSuccess;
     state.hangs = state.hastens = state.guards = false;
     state.failures.clear();
@@ -108,6 +109,10 @@ void set_schedule(Schedule schedule) {
 
 void set_memory_limit(std::size_t bytes) {
   locked([&](State& state) { state.memory_limit = bytes; });
+}
+
+void set_l2_bytes(std::size_t bytes) {
+  locked([&](State& state) { state.l2_bytes = bytes; });
 }
 
 void set_pinned_limit(std::size_t bytes) {

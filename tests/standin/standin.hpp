@@ -44,6 +44,10 @@ void set_schedule(Schedule schedule);
 /// Bytes of device memory, 1 GiB at first.
 void set_memory_limit(std::size_t bytes);
 
+/// Bytes of the device's L2 cache, an H100's at first; 0: it does not tell.
+constexpr std::size_t first_l2_bytes = std::size_t{50} << 20;
+void set_l2_bytes(std::size_t bytes);
+
 /// Bytes of host memory that may be pinned; 0 (at first): any number.
 void set_pinned_limit(std::size_t bytes);
 

@@ -94,6 +94,7 @@ struct State {
   std::uint64_t dice = 1;
   std::size_t memory_limit = std::size_t{1} << 30;
   std::size_t pinned_limit = 0;
+  std::size_t l2_bytes = first_l2_bytes;
   cudaError_t lost = cudaSuccess;
   bool hangs = false;
   bool hastens = false;

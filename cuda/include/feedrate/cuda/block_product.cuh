@@ -110,7 +110,7 @@ class BlockProduct {
 
   template <class F>
   void for_chunks(std::size_t images, const F& f) const {
-    const std::size_t chunk = StepMemory<Storage>::chunk_of(block_, images);
+    const std::size_t chunk = tools_.memory.chunk_of(block_, images);
     for (std::size_t first = 0; first < images; first += chunk) {
       f(first, std::min(chunk, images - first));
     }

@@ -77,6 +77,16 @@ inline double memory_bytes_per_s(int index) {
   return told > 0 ? told : guess;
 }
 
+/// Bytes of the current device's L2 cache. A guess where the driver tells none: a T4 has as many,
+/// by NVIDIA's white paper on Turing.
+inline std::size_t l2_bytes() {
+  int index = 0, told = 0;
+  check(cudaGetDevice(&index), "asking for the current GPU");
+  check(cudaDeviceGetAttribute(&told, cudaDevAttrL2CacheSize, index), "asking for a cache");
+  constexpr std::size_t guess = std::size_t{4} << 20;
+  return told > 0 ? static_cast<std::size_t>(told) : guess;
+}
+
 /// The device of this UUID, as nvidia-smi writes it; throws Error(device) where it is not visible.
 inline Device find_device(const std::string& uuid) {
   const int count = device_count();

@@ -16,9 +16,10 @@
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/error.hpp"
 #include "feedrate/cuda/block_product.cuh"
+#include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/graph.hpp"
-#include "feedrate/cuda/launch.cuh"
 #include "feedrate/cuda/largest_batch.hpp"
+#include "feedrate/cuda/launch.cuh"
 #include "feedrate/cuda/step.hpp"
 #include "feedrate/cuda/step_factory.hpp"
 #include "feedrate/cuda/step_input.cuh"
@@ -72,11 +73,12 @@ class CudaStep final : public AnyStep {
     train({count_, first, batches_ == 0});
   }
 
-  /// Bytes that such a step will take.
+  /// Bytes that such a step will take on the current GPU.
   static std::size_t bytes_of(const ModelSpec& model, const OptimizerSpec& optimizer,
                               std::size_t batch) {
     DeviceArena arena;
-    StepMemory<Storage>().carve(arena, checked(model, optimizer, batch), batch, optimizer);
+    StepMemory<Storage>(l2_bytes())
+        .carve(arena, checked(model, optimizer, batch), batch, optimizer);
     return arena.bytes();
   }
 
@@ -219,7 +221,7 @@ class CudaStep final : public AnyStep {
   double flops_;
   cudaStream_t stream_;
   DeviceArena arena_;
-  StepMemory<Storage> memory_;
+  StepMemory<Storage> memory_{l2_bytes()};
   std::optional<Training<Storage>> training_;
   std::map<BatchKind, Graph> graphs_;
   std::size_t count_ = 0;

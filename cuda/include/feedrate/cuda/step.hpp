@@ -40,8 +40,8 @@ std::unique_ptr<AnyStep> make_cuda_step(const ModelSpec& model, const OptimizerS
                                         Precision precision, std::size_t batch, cudaStream_t stream,
                                         std::uint64_t seed = 0, const StepOptions& options = {});
 
-/// Bytes of device memory that such a step will take, without taking them; needs no GPU. Throws
-/// Error(usage) likewise.
+/// Bytes of device memory that such a step will take on the current GPU, without taking them; makes
+/// no context there. Throws Error(usage) likewise.
 std::size_t cuda_step_bytes(const ModelSpec& model, const OptimizerSpec& optimizer,
                             Precision precision, std::size_t batch);
 

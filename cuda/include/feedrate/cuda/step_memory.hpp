@@ -28,10 +28,12 @@ template <class Storage>
 struct StepMemory {
   static constexpr bool narrow = !std::is_same_v<Storage, float>;
 
-  /// Columns of a convolution are made for some images at a time: they are 9 times as large as a
-  /// 3 x 3 kernel's input, and what was just written is still in a large GPU's cache.
-  static constexpr std::size_t most_column_bytes = std::size_t{64} << 20;
   static constexpr std::size_t norm_parts = 1024;
+
+  /// Columns of a convolution are made for some images at a time: they are 9 times as large as a
+  /// 3 x 3 kernel's input, and of the GPU's L2 cache they take a third, so that the product finds
+  /// them there beside what else it reads and writes.
+  std::size_t most_column_bytes = 0;
 
   StepState* state = nullptr;
   float* values = nullptr;  ///< padded, as ParameterPlaces says; likewise the next four
@@ -51,6 +53,8 @@ struct StepMemory {
   float* losses = nullptr;
   float* sums = nullptr;  ///< of parts, for biases and norms
   std::int32_t* labels = nullptr;
+
+  explicit StepMemory(std::size_t l2_bytes) : most_column_bytes(l2_bytes / 3) {}
 
   void carve(DeviceArena& arena, const std::vector<Block>& blocks, std::size_t batch,
              const OptimizerSpec& optimizer) {
@@ -74,7 +78,7 @@ struct StepMemory {
   }
 
   /// Images whose columns are made at a time, of `images`: chunks of about one size.
-  static std::size_t chunk_of(const Block& block, std::size_t images) noexcept {
+  std::size_t chunk_of(const Block& block, std::size_t images) const noexcept {
     if (block.plain()) return images;
     const std::size_t image = column_row(block) * block.raw.pixels() * sizeof(Storage);
     const std::size_t most = std::clamp(most_column_bytes / image, std::size_t{1}, images);
@@ -87,7 +91,7 @@ struct StepMemory {
     return (block.depth() + per_access<Storage> - 1) / per_access<Storage> * per_access<Storage>;
   }
 
-  static std::size_t column_elements(const std::vector<Block>& blocks, std::size_t batch) noexcept {
+  std::size_t column_elements(const std::vector<Block>& blocks, std::size_t batch) const noexcept {
     std::size_t most = 0;
     for (const Block& block : blocks) {
       if (!block.product || block.plain()) continue;
