@@ -36,6 +36,14 @@ def images(folder, classes=2, each=6):
 
 
 @test
+def starting_the_command_loads_no_cublas(tmp):
+    # Bug: 640 MB of address space for each start, and a command that trains on no CPU where cuBLAS is missing.
+    _, loaded, _ = run(cwd=tmp, env={"LD_TRACE_LOADED_OBJECTS": "1"})
+    assert "libc.so" in loaded, loaded
+    assert "libcublas" not in loaded, loaded
+
+
+@test
 def a_built_in_workload_ends_in_a_screen_and_a_valid_report(tmp):
     # Bug: a report that its own schema refuses, or chatter on stdout.
     code, out, err = run(*QUICK, *TABULAR, cwd=tmp)

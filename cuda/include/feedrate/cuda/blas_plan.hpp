@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 
+#include "feedrate/cuda/blas_library.hpp"
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/product.hpp"
 
@@ -23,7 +24,7 @@ namespace feedrate::cuda {
 inline void check(cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
   check(cudaGetLastError(), what);  // says more, if the GPU itself has failed
-  const std::string why = std::string(what) + ": " + cublasLtGetStatusString(status);
+  const std::string why = std::string(what) + ": " + blas_library().status_text(status);
   if (status == CUBLAS_STATUS_ALLOC_FAILED) {
     throw OutOfMemory("The GPU's memory does not suffice (" + why +
                       "): choose a smaller batch or model.");
@@ -82,20 +83,20 @@ inline cublasLtHandle_t handle_of(int device) {
   static std::map<int, cublasLtHandle_t> handles;
   const std::lock_guard lock(mutex);
   cublasLtHandle_t& handle = handles[device];
-  if (handle == nullptr) check(cublasLtCreate(&handle), "starting cuBLAS");
+  if (handle == nullptr) check(blas_library().create(&handle), "starting cuBLAS");
   return handle;
 }
 
-template <class Handle, cublasStatus_t (*destroy)(Handle)>
+template <class Handle, auto destroy>
 struct Destroy {
   using pointer = Handle;
-  void operator()(Handle handle) const noexcept { destroy(handle); }
+  void operator()(Handle handle) const noexcept { (blas_library().*destroy)(handle); }
 };
-template <class Handle, cublasStatus_t (*destroy)(Handle)>
+template <class Handle, auto destroy>
 using Owned = std::unique_ptr<void, Destroy<Handle, destroy>>;
-using Operation = Owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
-using Layout = Owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
-using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+using Operation = Owned<cublasLtMatmulDesc_t, &BlasLibrary::destroy_operation>;
+using Layout = Owned<cublasLtMatrixLayout_t, &BlasLibrary::destroy_layout>;
+using Preference = Owned<cublasLtMatmulPreference_t, &BlasLibrary::destroy_preference>;
 
 inline cudaDataType_t type_of(Operands operands) noexcept {
   if (operands == Operands::bf16) return CUDA_R_16BF;
@@ -125,7 +126,7 @@ class BlasPlan {
     if (!takes_aux()) return {};
     set_pointers(memory);
     cublasLtMatmulPreference_t made = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&made), "describing a matrix product");
+    check(blas_library().create_preference(&made), "describing a matrix product");
     const Preference preference(made);
     prefer(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t{workspace_bytes});
     // Parts of a sum are added up in fp32, never in the type of C.
@@ -136,7 +137,7 @@ class BlasPlan {
     prefer(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, key_.c_alignment);
     prefer(made, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, key_.c_alignment);
     Candidates found;
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+    const cublasStatus_t status = blas_library().heuristic(
         handle_, operation_.get(), first_.get(), second_.get(), result_.get(), result_.get(), made,
         static_cast<int>(found.results.size()), found.results.data(), &found.count);
     const bool fused = key_.product.epilogue != Epilogue::none;
@@ -154,9 +155,10 @@ class BlasPlan {
                      void* workspace, std::size_t workspace_bytes, cudaStream_t stream) {
     set_pointers(memory);
     const float one = 1;
-    return cublasLtMatmul(handle_, operation_.get(), &one, memory.b, first_.get(), memory.a,
-                          second_.get(), &memory.beta, memory.c, result_.get(), memory.c,
-                          result_.get(), &algorithm, workspace, workspace_bytes, stream);
+    return blas_library().multiply(handle_, operation_.get(), &one, memory.b, first_.get(),
+                                   memory.a, second_.get(), &memory.beta, memory.c, result_.get(),
+                                   memory.c, result_.get(), &algorithm, workspace, workspace_bytes,
+                                   stream);
   }
 
  private:
@@ -177,14 +179,14 @@ class BlasPlan {
   template <class T>
   static void prefer(cublasLtMatmulPreference_t preference,
                      cublasLtMatmulPreferenceAttributes_t what, const T& value) {
-    check(cublasLtMatmulPreferenceSetAttribute(preference, what, &value, sizeof(value)),
+    check(blas_library().set_preference(preference, what, &value, sizeof(value)),
           "describing a matrix product");
   }
 
   template <class T>
   static void set(cublasLtMatmulDesc_t operation, cublasLtMatmulDescAttributes_t what,
                   const T& value) {
-    check(cublasLtMatmulDescSetAttribute(operation, what, &value, sizeof(value)),
+    check(blas_library().set_operation(operation, what, &value, sizeof(value)),
           "describing a matrix product");
   }
 
@@ -192,7 +194,8 @@ class BlasPlan {
     const auto compute =
         product.operands == Operands::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
     cublasLtMatmulDesc_t made = nullptr;
-    check(cublasLtMatmulDescCreate(&made, compute, CUDA_R_32F), "describing a matrix product");
+    check(blas_library().create_operation(&made, compute, CUDA_R_32F),
+          "describing a matrix product");
     Operation operation(made);
     const auto op = [](bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
     set(made, CUBLASLT_MATMUL_DESC_TRANSA, op(product.b_transposed));
@@ -227,9 +230,9 @@ class BlasPlan {
   static Layout layout(cudaDataType_t type, std::size_t rows, std::size_t columns,
                        std::size_t leading) {
     cublasLtMatrixLayout_t made = nullptr;
-    check(
-        cublasLtMatrixLayoutCreate(&made, type, rows, columns, static_cast<std::int64_t>(leading)),
-        "describing a matrix");
+    check(blas_library().create_layout(&made, type, rows, columns,
+                                       static_cast<std::int64_t>(leading)),
+          "describing a matrix");
     return Layout(made);
   }
 
