@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of measure/surroundings.hpp, measure/run_queue.hpp and measure/gpu_state.hpp.
+// Tests of measure/surroundings.hpp, run_queue.hpp, gpu_state.hpp and slowdown.hpp.
 #include "feedrate/measure/surroundings.hpp"
 
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include "../planted_tree.hpp"
 #include "feedrate/measure/gpu_state.hpp"
 #include "feedrate/measure/run_queue.hpp"
+#include "feedrate/measure/slowdown.hpp"
 
 namespace feedrate::surroundings_tests {
 namespace {
@@ -118,6 +119,9 @@ NvmlState hot_gpu() {
   state.rates = [](Nvml::Device, NvmlState::Rates* rates) { return *rates = {95, 40}, 0; };
   state.power = [](Nvml::Device, unsigned* milliwatts) { return *milliwatts = 420'500, 0; };
   state.power_limit = [](Nvml::Device, unsigned* milliwatts) { return *milliwatts = 700'000, 0; };
+  state.default_power_limit = [](Nvml::Device, unsigned* milliwatts) {
+    return *milliwatts = 750'000, 0;
+  };
   state.temperature = [](Nvml::Device, int sensor, unsigned* celsius) {
     return *celsius = 87, sensor;  // of the chip is sensor 0
   };
@@ -142,10 +146,58 @@ TEST_CASE("A GPU tells its power, heat, use and link", "[surroundings]") {
   CHECK(gpu.busy == Approx(0.95));
   CHECK(gpu.power_w == Approx(420.5));
   CHECK(gpu.power_limit_w == Approx(700));
+  CHECK(gpu.default_power_limit_w == Approx(750));
   CHECK(gpu.temperature_c == Approx(87));
   CHECK(gpu.pcie_generation == 1);
   CHECK(gpu.pcie_lanes == 8);
   CHECK(gpu.other_processes == -1);
+}
+
+/// What NVML says of a GPU with these reasons, that may take so many of its 700 W.
+GpuState held_by(unsigned long long reasons, unsigned limit_w = 700) {
+  static unsigned long long told = 0;
+  static unsigned limit = 0;
+  told = reasons;
+  limit = 1000 * limit_w;
+  NvmlState state;
+  state.throttle_reasons = [](Nvml::Device, unsigned long long* to) { return *to = told, 0; };
+  state.power_limit = [](Nvml::Device, unsigned* milliwatts) { return *milliwatts = limit, 0; };
+  state.default_power_limit = [](Nvml::Device, unsigned* milliwatts) {
+    return *milliwatts = 700'000, 0;
+  };
+  return read_gpu_gauges(state, nullptr);
+}
+
+TEST_CASE("Power cap, lowered limit, heat and slowdowns of the hardware are told apart",
+          "[surroundings]") {
+  // Bug: "cool it" said of a card that is cool and takes all the power that its maker allows.
+  constexpr unsigned idle = 0x1, chosen_clocks = 0x2, cap = 0x4, hardware = 0x8, heat = 0x20,
+                     heat_in_hardware = 0x40, brake = 0x80;
+  CHECK(slowdown_of(held_by(0)) == Slowdown::none);
+  CHECK(slowdown_of(held_by(idle | chosen_clocks)) == Slowdown::none);
+  CHECK(slowdown_of(held_by(cap)) == Slowdown::power_cap);
+  CHECK(slowdown_of(held_by(cap, 695)) == Slowdown::power_cap);  // watts are rounded
+  CHECK(slowdown_of(held_by(cap, 400)) == Slowdown::lowered_limit);
+  CHECK(slowdown_of(held_by(idle, 400)) == Slowdown::none);
+  CHECK(slowdown_of(held_by(cap | heat, 400)) == Slowdown::heat);
+  CHECK(slowdown_of(held_by(hardware)) == Slowdown::hardware);
+  CHECK(slowdown_of(held_by(hardware | heat_in_hardware)) == Slowdown::heat);
+  CHECK(slowdown_of(held_by(hardware | brake | cap)) == Slowdown::power_brake);
+  GpuState untold = held_by(cap, 400);
+  untold.default_power_limit_w = 0;
+  CHECK(slowdown_of(untold) == Slowdown::power_cap);
+}
+
+TEST_CASE("Each slowdown has its own remedy, and the power cap none", "[surroundings]") {
+  // Bug: one remedy for all, or a limit that is to be raised to what it is.
+  const auto remedy = [](const GpuState& gpu) { return remedy_of(slowdown_of(gpu), gpu); };
+  CHECK(remedy(held_by(0x4)).empty());
+  CHECK(remedy(held_by(0x4, 400)).find("'sudo nvidia-smi -pl 700'") != std::string::npos);
+  CHECK(remedy(held_by(0x20)).find("Cool it") != std::string::npos);
+  CHECK(remedy(held_by(0x88)).find("power supply and the server's") != std::string::npos);
+  CHECK(remedy(held_by(0x8)).find("power cables") != std::string::npos);
+  CHECK(remedy(held_by(0)).find("nvidia-smi -rgc") != std::string::npos);
+  CHECK(limit_text(held_by(0x4, 400)) == "400 of the 700 W");
 }
 
 TEST_CASE("Where a container renames processes this one is not taken for another",

@@ -247,7 +247,23 @@ TEST_CASE("a GPU that is held down, or has lost lanes, is a warning") {
   CHECK(find(facts, "gpu").mend.find("lanes") != std::string::npos);
   gpu.now.throttled_by = {"heat"};
   CHECK(find(facts, "gpu").status == Status::warning);
-  CHECK(find(facts, "gpu").mend.find("cooling") != std::string::npos);
+  CHECK(has(find(facts, "gpu").mend, "Cool it better"));
+}
+
+TEST_CASE("a GPU at its maker's power cap is healthy, one that was limited below it is noted") {
+  // Bug: an alarm on each card that works as hard as it may, or 300 W that nobody misses.
+  Facts facts = healthy();
+  GpuState& now = facts.card.machine.gpus.list.front().now;
+  now.throttled_by = {slowed_by::power_cap};
+  now.power_limit_w = now.default_power_limit_w = 700;
+  CHECK(find(facts, "gpu").status == Status::ok);
+  now.power_limit_w = 400;
+  for (const bool at_work : {true, false}) {
+    if (!at_work) now.throttled_by.clear();
+    CHECK(find(facts, "gpu").status == Status::note);
+    CHECK(has(find(facts, "gpu").seen, "limited to 400 of the 700 W"));
+    CHECK(has(find(facts, "gpu").mend, "'sudo nvidia-smi -pl 700'"));
+  }
 }
 
 TEST_CASE("each GPU has a finding of its own") {

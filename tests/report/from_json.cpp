@@ -81,6 +81,7 @@ Machine odd_machine() {
   machine.gpus.list = {{"H200", "GPU-1", 1, "0000:81:00.0", "9.0", 5, 16, -1}};
   machine.gpus.list[0].now.max_clock_hz = 1.98e9;
   machine.gpus.list[0].now.power_w = 76.5;
+  machine.gpus.list[0].now.default_power_limit_w = 700;
   machine.gpus.list[0].now.throttled_by = {"heat"};
   machine.gpus.list[0].now.pcie_generation = 1;
   machine.gpus.list[0].now.other_processes = 2;
@@ -211,8 +212,8 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   header.workload.field = "image";
   header.workload.pixels = true;
   header.workload.device_free_bytes = std::uint64_t{1} << 37;
-  header.workload.samples = 2000;
   header.workload.largest_batch = 42'799;
+  header.workload.samples = 2000;
   header.workload.stored_bytes = 1.5e5;
   header.workload.cached_samples = 1500;
   header.workload.cache = CacheMode::cold;
@@ -227,8 +228,8 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   CHECK(back.workload.field == "image");
   CHECK(back.workload.pixels);
   CHECK(back.workload.device_free_bytes == std::uint64_t{1} << 37);
-  CHECK(back.workload.load->read_s == 1e-5);
   CHECK(back.workload.largest_batch == 42'799);
+  CHECK(back.workload.load->read_s == 1e-5);
   CHECK(back.workload.load->decode_s == 0.001);
   CHECK(back.workload.load->augment_s == 3e-4);
   CHECK(back.thread_pools.at(0).variable == "OMP_NUM_THREADS");
@@ -239,6 +240,7 @@ TEST_CASE("A journal's header keeps machine, card, environment and workload", "[
   const GpuState& gpu = back.machine.gpus.list.at(0).now;
   CHECK(gpu.max_clock_hz == 1.98e9);
   CHECK(gpu.power_w == 76.5);
+  CHECK(gpu.default_power_limit_w == 700);
   CHECK(gpu.throttled_by == std::vector<std::string>{"heat"});
   CHECK(gpu.pcie_generation == 1);
   CHECK(gpu.other_processes == 2);

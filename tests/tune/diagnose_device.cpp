@@ -246,6 +246,51 @@ TEST_CASE("A GPU below its clock is throttled, with the driver's reasons", "[dia
   CHECK_THAT(first_of(hot).evidence, ContainsSubstring("1000 of 2000 MHz: heat"));
 }
 
+/// A step of a well-fed GPU at 1.4 of 2 GHz, which may take so many of its 700 W.
+Evidence held_by(const char* reason, double limit_w) {
+  Evidence evidence = fed(1e-5, 1e-3);
+  evidence.surroundings.gpu = GpuState{.throttled_by = {},
+                                       .clock_hz = 1.4e9,
+                                       .max_clock_hz = 2.0e9,
+                                       .power_limit_w = limit_w,
+                                       .default_power_limit_w = 700};
+  if (*reason) evidence.surroundings.gpu->throttled_by = {reason};
+  return evidence;
+}
+
+TEST_CASE("A GPU that takes all the power its maker allows is not throttled", "[diagnose]") {
+  // Bug: "cool it, raise its power limit" said of a card that does its best.
+  CHECK(causes_in(held_by(slowed_by::power_cap, 700)).empty());
+}
+
+TEST_CASE("A power limit that somebody lowered is named, with what it can cost at most",
+          "[diagnose]") {
+  // Bug: a gain of 2 / 1.4 promised by 100 W more of 700.
+  const Evidence lowered = held_by(slowed_by::power_cap, 600);
+  CHECK(causes_in(lowered) == "power_limit_lowered");
+  CHECK(*first_of(lowered).gain == Approx(7.0 / 6).epsilon(0.02));
+  CHECK_THAT(first_of(lowered).evidence,
+             ContainsSubstring("1400 of 2000 MHz: power cap, limited to 600 of the 700 W."));
+  CHECK_THAT(first_of(lowered).remedy, ContainsSubstring("'sudo nvidia-smi -pl 700'"));
+}
+
+TEST_CASE("A GPU that its supply slows down is throttled, and its remedy is not cooling",
+          "[diagnose]") {
+  // Bug: fans looked at where the power supply brakes.
+  const Evidence braked = held_by(slowed_by::power_brake, 700);
+  CHECK(causes_in(braked) == "throttling");
+  CHECK_THAT(first_of(braked).remedy, ContainsSubstring("power supply"));
+}
+
+TEST_CASE("A clock that is low for no reason that the driver names is said to be just that",
+          "[diagnose]") {
+  // Bug: heat or power made up where somebody locked the clocks.
+  const Evidence locked = held_by("", 700);
+  CHECK(causes_in(locked) == "clocks_lowered");
+  CHECK_THAT(first_of(locked).evidence, ContainsSubstring("the driver names no reason"));
+  CHECK_THAT(first_of(locked).remedy, ContainsSubstring("nvidia-smi -rgc"));
+}
+
 TEST_CASE("Others that compute on the GPU are named", "[diagnose]") {
   // Bug: somebody else's job taken for a property of the card.
   Evidence shared = fed(1e-5, 1e-3);

@@ -48,6 +48,7 @@ struct NvmlState {
   int (*rates)(Nvml::Device device, Rates* rates) = nullptr;
   int (*power)(Nvml::Device device, unsigned* milliwatts) = nullptr;
   int (*power_limit)(Nvml::Device device, unsigned* milliwatts) = nullptr;
+  int (*default_power_limit)(Nvml::Device device, unsigned* milliwatts) = nullptr;
   int (*temperature)(Nvml::Device device, int sensor, unsigned* celsius) = nullptr;
   int (*pcie_generation)(Nvml::Device device, unsigned* generation) = nullptr;
   int (*pcie_width)(Nvml::Device device, unsigned* lanes) = nullptr;
@@ -72,6 +73,7 @@ inline NvmlState load_nvml_state(const char* library_name = "libnvidia-ml.so.1")
   load("nvmlDeviceGetUtilizationRates", state.rates);
   load("nvmlDeviceGetPowerUsage", state.power);
   load("nvmlDeviceGetEnforcedPowerLimit", state.power_limit);
+  load("nvmlDeviceGetPowerManagementDefaultLimit", state.default_power_limit);
   load("nvmlDeviceGetTemperature", state.temperature);
   load("nvmlDeviceGetCurrPcieLinkGeneration", state.pcie_generation);
   load("nvmlDeviceGetCurrPcieLinkWidth", state.pcie_width);
@@ -85,11 +87,11 @@ namespace detail {
 /// are none. Source: nvmlClocksThrottleReasons in the NVML API reference.
 inline std::vector<std::string> throttle_names(unsigned long long reasons) {
   constexpr std::array<std::pair<unsigned long long, const char*>, 5> names = {{
-      {0x04, "power cap"},
-      {0x08, "hardware slowdown"},
-      {0x20, "heat"},
-      {0x40, "heat, in hardware"},
-      {0x80, "power brake"},
+      {0x04, slowed_by::power_cap},
+      {0x08, slowed_by::hardware},
+      {0x20, slowed_by::heat},
+      {0x40, slowed_by::heat_in_hardware},
+      {0x80, slowed_by::power_brake},
   }};
   std::vector<std::string> found;
   for (const auto& [bit, name] : names) {
@@ -174,6 +176,7 @@ inline GpuState read_gpu_gauges(const NvmlState& state, Nvml::Device device) {
   gpu.busy = detail::busy_share(state, device);
   gpu.power_w = 1e-3 * detail::nvml_gauge(state.power, device);
   gpu.power_limit_w = 1e-3 * detail::nvml_gauge(state.power_limit, device);
+  gpu.default_power_limit_w = 1e-3 * detail::nvml_gauge(state.default_power_limit, device);
   gpu.temperature_c = detail::nvml_gauge(state.temperature, device, of_the_chip);
   gpu.pcie_generation = static_cast<int>(detail::nvml_gauge(state.pcie_generation, device));
   gpu.pcie_lanes = static_cast<int>(detail::nvml_gauge(state.pcie_width, device));

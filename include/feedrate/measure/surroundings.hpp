@@ -36,16 +36,26 @@ struct ThreadPool {
   int threads = 0;
 };
 
+/// The names of what holds a GPU's clock down.
+namespace slowed_by {
+inline constexpr const char* power_cap = "power cap";
+inline constexpr const char* hardware = "hardware slowdown";
+inline constexpr const char* heat = "heat";
+inline constexpr const char* heat_in_hardware = "heat, in hardware";
+inline constexpr const char* power_brake = "power brake";
+}  // namespace slowed_by
+
 /// What the driver said of the GPU while it stepped.
 struct GpuState {
-  std::vector<std::string> throttled_by;  ///< "power cap", "heat", ...; empty: by nothing
+  std::vector<std::string> throttled_by;  ///< names as above; empty: by nothing
   double clock_hz = 0;                    ///< of the multiprocessors; 0: unknown
   double max_clock_hz = 0;
   int other_processes = -1;               ///< that hold a context on it; < 0: unknown
   std::optional<double> other_busy = {};  ///< share of its time that they take; empty: unknown
   double busy = -1;  ///< share of the last second or less in which a kernel ran; < 0: unknown
   double power_w = 0;
-  double power_limit_w = 0;
+  double power_limit_w = 0;          ///< that holds now
+  double default_power_limit_w = 0;  ///< its maker's
   double temperature_c = 0;
   int pcie_generation = 0;  ///< that the link runs now, which idle GPUs lower; 0: unknown
   int pcie_lanes = 0;

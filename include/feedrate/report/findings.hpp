@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "feedrate/measure/facts.hpp"
+#include "feedrate/measure/slowdown.hpp"
 #include "feedrate/report/card.hpp"
 #include "feedrate/report/cpu_findings.hpp"
 #include "feedrate/report/finding.hpp"
@@ -18,15 +19,18 @@ namespace feedrate {
 /// What is wrong with a GPU that answers. An idle link lowers its generation, but keeps its lanes.
 inline Finding examine_gpu(const Gpu& gpu, const std::string& seen) {
   const GpuState& now = gpu.now;
-  if (!now.throttled_by.empty()) {
-    return {"gpu", Status::warning, seen,
-            "Something holds its clock down: look at 'nvidia-smi -q -d PERFORMANCE,POWER', and at "
-            "its cooling."};
+  const Slowdown slowdown = slowdown_of(now);
+  if (slowdown > Slowdown::lowered_limit) {
+    return {"gpu", Status::warning, seen, remedy_of(slowdown, now)};
   }
   if (now.pcie_lanes > 0 && now.pcie_lanes < gpu.pcie_lanes) {
     return {"gpu", Status::warning, seen,
             "Its link uses fewer lanes than it has, and copies are slower by as much: reseat the "
             "card, or choose another slot."};
+  }
+  if (has_lowered_limit(now)) {
+    return {"gpu", Status::note, seen + ", limited to " + limit_text(now),
+            remedy_of(Slowdown::lowered_limit, now)};
   }
   if (now.other_processes > 0) {
     return {"gpu", Status::note, seen,

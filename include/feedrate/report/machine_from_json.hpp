@@ -34,6 +34,7 @@ inline void from_json(const Json& json, GpuState& gpu) {
   read("max_clock_hz", gpu.max_clock_hz);
   read("power_w", gpu.power_w);
   read("power_limit_w", gpu.power_limit_w);
+  read("default_power_limit_w", gpu.default_power_limit_w);
   read("temperature_c", gpu.temperature_c);
   read("throttled_by", gpu.throttled_by);
   read("nvml_busy", gpu.busy);

@@ -84,6 +84,7 @@ inline Json to_json(const GpuState& gpu) {
           {"max_clock_hz", positive_or_null(gpu.max_clock_hz)},
           {"power_w", positive_or_null(gpu.power_w)},
           {"power_limit_w", positive_or_null(gpu.power_limit_w)},
+          {"default_power_limit_w", positive_or_null(gpu.default_power_limit_w)},
           {"temperature_c", positive_or_null(gpu.temperature_c)},
           {"throttled_by", gpu.throttled_by},
           {"nvml_busy", detail::or_null_below_0(gpu.busy)},

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "feedrate/measure/slowdown.hpp"
 #include "feedrate/tune/causes_workers.hpp"
 
 namespace feedrate::causes {
@@ -99,21 +100,39 @@ inline std::optional<Claim> precision_not_used(const Case& of) {
 inline std::string reasons_of(const GpuState& gpu) {
   std::string text;
   for (const std::string& reason : gpu.throttled_by) text += (text.empty() ? "" : ", ") + reason;
-  return text.empty() ? "" : ": " + text;
+  return text.empty() ? ", and the driver names no reason" : ": " + text;
 }
 
-/// The GPU runs below its clock.
+inline const char* cause_of(Slowdown slowdown) noexcept {
+  if (slowdown == Slowdown::none) return "clocks_lowered";
+  return slowdown == Slowdown::lowered_limit ? "power_limit_lowered" : "throttling";
+}
+
+/// Share of the device's time that a higher clock would save at most. A card with more power is
+/// faster by no more than that: its efficiency falls as its clock rises.
+inline double lost_by_clock(const GpuState& gpu, Slowdown slowdown) noexcept {
+  const double by_clock = 1 - gpu.clock_hz / gpu.max_clock_hz;
+  if (slowdown != Slowdown::lowered_limit) return by_clock;
+  return std::min(by_clock, 1 - gpu.power_limit_w / gpu.default_power_limit_w);
+}
+
+/// The GPU runs below its clock, and not since it does all that its maker allows.
 inline std::optional<Claim> throttling(const Case& of) {
   const auto& gpu = of.surroundings().gpu;
   if (!gpu || gpu->clock_hz <= 0 || gpu->clock_hz >= 0.9 * gpu->max_clock_hz) return std::nullopt;
-  const double lost = 1 - gpu->clock_hz / gpu->max_clock_hz;
-  auto claim = faster_step(of, {}, of.account.device_s * lost);
+  const Slowdown slowdown = slowdown_of(*gpu);
+  if (slowdown == Slowdown::power_cap) return std::nullopt;
+  auto claim = faster_step(of, {}, of.account.device_s * lost_by_clock(*gpu, slowdown));
   if (!claim) return claim;
-  claim->diagnosis.cause = "throttling";
+  claim->diagnosis.cause = cause_of(slowdown);
   claim->diagnosis.evidence = "The GPU runs at " + formatted("%.0f", gpu->clock_hz * 1e-6) +
                               " of " + formatted("%.0f", gpu->max_clock_hz * 1e-6) + " MHz" +
-                              reasons_of(*gpu) + ".";
-  claim->diagnosis.remedy = "Cool it better, or raise its power limit or its application clocks.";
+                              reasons_of(*gpu);
+  if (slowdown == Slowdown::lowered_limit) {
+    claim->diagnosis.evidence += ", limited to " + limit_text(*gpu);
+  }
+  claim->diagnosis.evidence += ".";
+  claim->diagnosis.remedy = remedy_of(slowdown, *gpu);
   return claim;
 }
 
