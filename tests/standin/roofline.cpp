@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../bench/models.hpp"
+#include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/graph.hpp"
 #include "feedrate/cuda/stream.hpp"
 #include "feedrate/cuda/training.cuh"
@@ -123,7 +124,7 @@ std::uint64_t kernels_of(const Case& of) {
   const std::vector<Block> blocks = plan_of(bench::model_of(of.model));
   const cuda::ParameterPlaces places(blocks, cuda::per_access<Storage>);
   cuda::DeviceArena arena;
-  cuda::StepMemory<Storage> memory;
+  cuda::StepMemory<Storage> memory(cuda::l2_bytes());
   const cuda::Stream stream;
   memory.carve(arena, blocks, of.batch, of.optimizer);
   arena.allocate(stream.handle());
