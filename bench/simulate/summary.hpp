@@ -189,11 +189,12 @@ inline Json summary_of(const Records& records) {
   Json json;
   json["machines"] = records.size();
   json["regret"] = regret_of(values_of(records, final_regret));
-  json["regret_if_the_truth_chose"] = {
-      {"among_measured",
-       regret_of(values_of(records, [](const Record& r) { return r.measured_regret; }))},
-      {"among_raced",
-       regret_of(values_of(records, [](const Record& r) { return r.raced_regret; }))}};
+  const auto measured = values_of(records, [](const Record& r) { return r.measured_regret; });
+  const auto raced = values_of(records, [](const Record& r) { return r.raced_regret; });
+  if (!measured.empty()) {
+    json["regret_if_the_truth_chose"] = {{"among_measured", regret_of(measured)},
+                                         {"among_raced", regret_of(raced)}};
+  }
   json["rounds"] = distribution(
       values_of(records, [](const Record& r) { return std::optional<double>(r.rounds); }));
   json["rounds_to_answer"] = distribution(

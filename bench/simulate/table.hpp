@@ -33,6 +33,16 @@ inline void print_group(const char* name, const Json& group) {
       shown(group["model_error"]["over_configs"]["p50"], 100).c_str());
 }
 
+/// How good the answer would be if the truth had chosen it among what a phase left.
+inline void print_losses(const Json& group) {
+  if (!group.contains("regret_if_the_truth_chose")) return;
+  for (const auto& [among, regret] : group["regret_if_the_truth_chose"].items()) {
+    std::printf("if the truth chose %-14s within 2 %%: %s %%  within 5 %%: %s %%\n", among.c_str(),
+                shown(regret["share_within_2_percent"], 100).c_str(),
+                shown(regret["share_within_5_percent"], 100).c_str());
+  }
+}
+
 inline void print(const Json& report) {
   std::printf("%-20s %6s %8s %8s %8s %8s %8s %8s %6s %6s %9s %11s %9s %8s\n", "", "n", "<=2 %",
               "<=5 %", "p50 %", "p95 %", "change %", "harm %", "rounds", "s", "bad gain",
@@ -45,11 +55,7 @@ inline void print(const Json& report) {
                 shown(tier["regret"]["share_within_2_percent"], 100).c_str(),
                 shown(tier["regret"]["p95"], 100).c_str(), tier["standing"].dump().c_str());
   }
-  for (const auto& [among, regret] : report["groups"]["all"]["regret_if_the_truth_chose"].items()) {
-    std::printf("if the truth chose %-14s within 2 %%: %s %%  within 5 %%: %s %%\n", among.c_str(),
-                shown(regret["share_within_2_percent"], 100).c_str(),
-                shown(regret["share_within_5_percent"], 100).c_str());
-  }
+  print_losses(report["groups"]["all"]);
   std::printf("rounds by phase: %s\n",
               report["groups"]["all"]["rounds_by_phase_mean"].dump().c_str());
   std::printf("seconds by phase: %s\n",
