@@ -78,11 +78,12 @@ need() {
   [[ ${programs[0]} != "$prebuilt"/* ]] || use_prebuilt
 }
 
+# They open cuBLAS where the toolkit of their build was, which may be elsewhere here.
 use_prebuilt() {
   local libraries
   libraries=$(cuda_libraries)
-  ! ldd "${programs[0]}" | grep -q 'not found' || [ -z "$libraries" ] ||
-    export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  [ -z "$libraries" ] ||
+    export FEEDRATE_CUDA_LIBRARIES=$libraries${FEEDRATE_CUDA_LIBRARIES:+:$FEEDRATE_CUDA_LIBRARIES}
   record "programs" ok 0 "built beforehand, of commit $(cat "$prebuilt/commit")"
 }
 

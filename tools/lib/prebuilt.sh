@@ -31,10 +31,11 @@ collect_prebuilt() {
 # What the system of the other machine may not have.
 libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
 
-# Where the CUDA libraries of this machine are: beside its nvcc. The prebuilt programs look there, too.
+# Where the CUDA libraries of this machine are: in the toolkit that a build would use.
 cuda_libraries() {
-  local nvcc
-  nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || return 0
-  nvcc=$(readlink -f "$nvcc")
-  [ ! -d "${nvcc%/bin/nvcc}/lib64" ] || echo "${nvcc%/bin/nvcc}/lib64"
+  local toolkit folder
+  toolkit=$(find_toolkit) || return 0
+  for folder in "$toolkit/lib64" "$toolkit/lib"; do
+    [ ! -d "$folder" ] || { echo "$folder" && return; }
+  done
 }
