@@ -16,7 +16,11 @@ def machine():
 
 
 def commit():
-    done = subprocess.run([HERE.parents[1] / "tools/lib/commit"], capture_output=True, text=True, check=False)
+    command = ["bash", str(HERE.parents[1] / "tools/lib/commit")]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:  # no bash here
+        return "unknown"
     return done.stdout.strip() or "unknown"
 
 

@@ -37,7 +37,7 @@ def images(folder, classes=2, each=6):
 
 @test
 def starting_the_command_loads_no_cublas(tmp):
-    # Bug: 640 MB of address space for each start, and a command that trains on no CPU where cuBLAS is missing.
+    # Bug: 640 MB of address space for each start, and a command that does not start where cuBLAS is missing.
     _, loaded, _ = run(cwd=tmp, env={"LD_TRACE_LOADED_OBJECTS": "1"})
     assert "libc.so" in loaded, loaded
     assert "libcublas" not in loaded, loaded

@@ -61,6 +61,7 @@ def program(path, text):
 def plant_build(build):
     program(build / "tuner/autotune", SMALL_AUTOTUNE.format(autotune=AUTOTUNE))
     program(build / "tests/gpu/test_gpu", "#!/bin/sh\necho All tests passed\n")
+    program(build / "tests/gpu/test_cublas", """#!/bin/sh\n[ "$1" = --durations ] || exit 2\n""")
     for bench, names in BENCHES.items():
         document = json.dumps({"bench": bench, "figures": [{"name": name, **FIGURE} for name in names]})
         program(build / "bench" / f"bench_{bench}", f"#!/bin/sh\necho '{document}'\n")
@@ -72,7 +73,7 @@ def plant_commands(folder):
         "eager": {"torch_step_s": 1e-3, "ratio": {"median": 9.5, "quartiles": [9, 10]}},
         "compile": {"torch_step_s": 2e-4, "ratio": {"median": 2, "quartiles": [1.9, 2.1]}}}}
     program(folder / "nvidia-smi", SMI)
-    program(folder / "compute-sanitizer", "#!/bin/sh\necho ========= ERROR SUMMARY: 0 errors\n")
+    program(folder / "compute-sanitizer", """#!/bin/sh\nshift 4\nexec "$@"\n""")
     program(folder / "torch-python", TORCH_PYTHON.format(
         torch=json.dumps(torch), stub=ROOT / "tests/stub", python=sys.executable,
         script=ROOT / "tests/cli/scripts/train.py"))
@@ -129,7 +130,7 @@ def a_program_that_hangs_costs_neither_its_part_nor_the_others(tmp):
     code, said = suite(tmp, "--parts", "bench,tests", "--limit", "9", "--commit", COMMIT)
     assert code == 1, said
     assert statuses(tmp, "bench") == {"cuda_gemm": "out of time", "cuda_step": "ok", "cuda_update": "ok"}, said
-    assert statuses(tmp, "tests") == {"test_gpu": "ok"}, said
+    assert statuses(tmp, "tests") == {"test_gpu": "ok", "test_cublas": "ok"}, said
 
 
 @test
@@ -140,6 +141,18 @@ def a_program_that_fails_is_named_with_its_last_words(tmp):
     code, said = suite(tmp, "--parts", "tests,bench", "--commit", COMMIT)
     assert code == 1 and "exit code 3: the loss is off" in said, said
     assert "**failed**" in (tmp / "out/summary.md").read_text()
+
+
+@test
+def a_document_of_another_kind_costs_itself_alone(tmp):
+    # Bug: a summary that ends in an exception, and with it the parts that follow and the archive.
+    plant(tmp)
+    program(tmp / "build/bench/bench_cuda_gemm", """#!/bin/sh\necho '{"figures": [{"name": "odd"}]}'\n""")
+    code, said = suite(tmp, "--parts", "bench,tests", "--commit", COMMIT, HOME="/")
+    assert code == 0 and "cuda_gemm.json is left out" in said, said
+    card = (tmp / "out/results/h100-pcie.json").read_text()
+    assert "cuda_update" in card and "test_gpu" in card and "~" not in card, card
+    assert (tmp / "out.tar.gz").exists()
 
 
 @test
@@ -181,7 +194,9 @@ def programs_built_beforehand_stand_in_where_nothing_can_be_built(tmp):
     with tarfile.open(tmp / "prebuilt.tar.gz", "w:gz") as archive:
         archive.add(tmp / "prebuilt", "prebuilt")
     shutil.rmtree(tmp / "prebuilt")
-    code, said = suite(tmp, "--parts", "tests,bench", "--commit", COMMIT, FEEDRATE_DEPS=str(tmp))
+    # What is built without nvcc is for the CPU alone.
+    program(tmp / "build/tuner/autotune", "#!/bin/sh\necho this build has no CUDA\nexit 2\n")
+    code, said = suite(tmp, "--parts", "tests,bench,autotune", "--commit", COMMIT, FEEDRATE_DEPS=str(tmp))
     assert code == 0 and "built beforehand, of commit 0ldc0de" in said, said
     code, said = suite(tmp, "--parts", "tests", "--commit", COMMIT, out="other")
     assert code == 1 and "nothing is built" in said, said

@@ -144,6 +144,7 @@ TEST_CASE("the instances of a GPU that MIG divides are listed") {
   };
   const Gpus gpus = read_gpus(nvml);
   CHECK(gpus.list[0].instances == std::vector<std::string>{"MIG-x", "MIG-z"});
+  CHECK(gpus.list[0].why_no_gpm == "of an instance that MIG made no counters are read");
   CHECK(gpus.list[1].instances.empty());
 }
 

@@ -156,6 +156,9 @@ esac
         self.plant("opt/cuda")
         self.assertNotEqual(self.bash(shown)[0], without)
         stamp = PRELUDE + "stamp"
+        before, _ = self.bash(stamp)
+        self.plant("usual/cuda-13.0")
+        self.assertNotEqual(self.bash(stamp)[0], before)
         self.assertNotEqual(self.bash(stamp)[0], self.bash(stamp, CUDA_HOME="/elsewhere")[0])
 
     def test_a_gpu_without_a_toolkit_gets_one_once(self):

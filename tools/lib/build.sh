@@ -175,7 +175,7 @@ compile() {
 # One line about the tools themselves and the system: a change of it makes every part be looked for.
 stamp() {
   echo "$(cat "$top"/tools/lib/*.sh | cksum) $top ${CXX:-} $PATH" \
-    "${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_ROOT:-} ${FEEDRATE_CUDA:-}"
+    "${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_ROOT:-} ${FEEDRATE_CUDA:-} $(cuda_of_system)"
 }
 
 # Looking for every part takes half a second or more; the stamp says that they were here last time.

@@ -70,6 +70,15 @@ toolkit_places() {
   done | sed 's/^/- /'
 }
 
+# What of the system, beside variables and PATH, decides which toolkit a build takes: on one line.
+cuda_of_system() {
+  local place
+  for place in "${usual_toolkits[@]}"; do
+    { compgen -G "$place/bin/nvcc" || true; } | while read -r place; do printf '%s ' "$(readlink -f "$place")"; done
+  done
+  [ ! -e "$nvidia_device" ] || printf GPU
+}
+
 # find_toolkit: the folder of the first one that is whole. Of those that the caller names, and that
 # are not, it says what is missing.
 find_toolkit() {

@@ -2,6 +2,7 @@
 """What a run of tools/gpu-suite has found, as one document: results/CARD.json."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -68,20 +69,36 @@ def runs(folder):
             yield {"part": part, "name": name, "status": status, "seconds": int(seconds), "why": why}
 
 
-def bench_figures(folder):
-    for name, bench in documents(folder / "bench"):
-        for figure in bench["figures"]:
-            yield {"bench": name, **figure}
+def found_in(folder, read):
+    """What `read(name, document)` finds in each document. One that is not as it should be costs itself alone."""
+    for name, document in documents(folder):
+        try:
+            yield from list(read(name, document))
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            print(f"tools: {folder / name}.json is left out: it is not as its command writes it "
+                  f"({type(error).__name__}: {error}).", file=sys.stderr)
 
 
-def torch_figures(folder):
-    for name, result in documents(folder / "torch"):
-        for variant, what in result["variants"].items():
-            figure = {"bench": f"torch {name}", "name": f"PyTorch {variant} / ours", "unit": "x", **what["ratio"],
-                      "torch": result["torch"], "torch_step_s": what["torch_step_s"], "our_step_s": result["our_step_s"]}
-            least = PROMISED.get((result["model"], variant))
-            yield figure if least is None else {
-                **figure, "at_least": least, "kept": figure["median"] >= least}
+def checked(figure):
+    """A figure that has all that the tables show of it."""
+    low, high = figure["quartiles"]
+    if not low <= figure["median"] <= high:
+        raise ValueError(f"the median of {figure['name']} is not between its quartiles")
+    return {"unit": "", **figure}
+
+
+def bench_figures(name, bench):
+    for figure in bench["figures"]:
+        yield checked({"bench": name, **figure})
+
+
+def torch_figures(name, result):
+    for variant, what in result["variants"].items():
+        figure = {"bench": f"torch {name}", "name": f"PyTorch {variant} / ours", "unit": "x", **what["ratio"],
+                  "torch": result["torch"], "torch_step_s": what["torch_step_s"], "our_step_s": result["our_step_s"]}
+        least = PROMISED.get((result["model"], variant))
+        yield checked(figure if least is None else {
+            **figure, "at_least": least, "kept": figure["median"] >= least})
 
 
 def trial_of(report, config):
@@ -93,28 +110,28 @@ def short(trial):
     return trial and {key: trial.get(key) for key in keys}
 
 
-def answers(folder):
-    """The reference and the recommended config of each report of autotune that is whole."""
-    for name, report in documents(folder / "autotune"):
-        recommendation = report.get("recommendation") or {}
-        yield {"name": name, "commit": report["tool"]["commit"],
-               "default": short(report["trials"][report["reference"]["trial"]]),
-               "recommended": short(trial_of(report, recommendation.get("config"))),
-               "status": recommendation.get("status"), "verified": recommendation.get("verified")}
+def answers(name, report):
+    """The reference and the recommended config of a report of autotune."""
+    recommendation = report.get("recommendation") or {}
+    yield {"name": name, "commit": report["tool"]["commit"],
+           "default": short(report["trials"][report["reference"]["trial"]]),
+           "recommended": short(trial_of(report, recommendation.get("config"))),
+           "status": recommendation.get("status"), "verified": recommendation.get("verified")}
 
 
 def card_of(folder):
     """The whole document; None where no part has run."""
     run = described(folder)
     return run and {"gpu_suite": FORMAT, **run, "runs": list(runs(folder)),
-                    "figures": [*bench_figures(folder), *torch_figures(folder)],
-                    "autotune": list(answers(folder))}
+                    "figures": [*found_in(folder / "bench", bench_figures), *found_in(folder / "torch", torch_figures)],
+                    "autotune": list(found_in(folder / "autotune", answers))}
 
 
 def without_places(text, folder):
     """A report without the paths of this machine, as it can be committed."""
-    for path, name in ((folder, "DIR"), (ROOT, "."), (pathlib.Path.home(), "~")):
-        text = text.replace(str(path), name)
+    for path, name in ((folder, "DIR"), (ROOT, "."), (os.path.expanduser("~"), "~")):
+        if str(path) != "/":  # the home of a user whom nobody knows
+            text = text.replace(str(path), name)
     return text
 
 
@@ -123,7 +140,7 @@ def write_results(folder, card):
     results, name = folder / "results", slug(card["gpu"])
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()
-    (results / f"{name}.json").write_text(json.dumps(card, indent=1) + "\n")
+    (results / f"{name}.json").write_text(without_places(json.dumps(card, indent=1) + "\n", folder))
     for answer in card["autotune"]:
         report = (folder / "autotune" / f"{answer['name']}.json").read_text()
         (results / f"{name}-{answer['name']}.json").write_text(without_places(report, folder))

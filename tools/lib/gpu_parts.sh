@@ -51,26 +51,24 @@ run() {
   fi
   case $code in
     0) record "$name" ok $((SECONDS - start)) ;;
-    124 | 137) record "$name" "out of time" $((SECONDS - start)) ;;
+    124) record "$name" "out of time" $((SECONDS - start)) ;;
+    137) if [ $((SECONDS - start)) -ge $most ]; then record "$name" "out of time" $((SECONDS - start))
+      else record "$name" failed $((SECONDS - start)) "killed, perhaps because memory ran out: $(last_line "$log")"; fi ;;
     *) record "$name" failed $((SECONDS - start)) "exit code $code: $(last_line "$log")" ;;
   esac
 }
 
 programs_in() { find "$1" -maxdepth 1 -type f -executable -name "$2" 2>/dev/null | sort || true; }
 
-# built FOLDER PATTERN: programs of the build, one line each; of those built beforehand where it has none.
-built() {
-  local found
-  found=$(programs_in "$build/$1" "$2")
-  [ -n "$found" ] || found=$(programs_in "$prebuilt/$1" "$2")
-  [ -n "$found" ] || return 1
-  echo "$found"
+# Where all programs are from: the build, or what was built beforehand where the build is for the CPU alone.
+programs_from() {
+  if [ -d "$prebuilt" ] && [ -z "$(programs_in "$build/tests/gpu" test_gpu)" ]; then echo "$prebuilt"; else echo "$build"; fi
 }
 
 # need FOLDER PATTERN: sets programs to those; where there are none, the part has failed.
 need() {
   [ -d "$prebuilt" ] || [ ! -f "$prebuilt.tar.gz" ] || tar -xzf "$prebuilt.tar.gz" -C "${prebuilt%/*}"
-  mapfile -t programs < <(built "$1" "$2")
+  mapfile -t programs < <(programs_in "$(programs_from)/$1" "$2")
   if [ ${#programs[@]} -eq 0 ]; then
     record "$part" failed 0 "nothing is built: run the part build, or see its log"
     return 1
@@ -153,19 +151,14 @@ part_autotune() {
 # Launches of one block or of small shapes, which the sanitizer slows down a hundredfold. All tools
 # look at our own kernels; the first one also at whole steps, cuBLAS and all.
 part_sanitizer() {
-  local programs sanitizer program tool weight
-  need tests/gpu 'test_*' || return 0
+  local programs sanitizer tool
+  need tests/gpu test_gpu || return 0
   sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer) || {
     record compute-sanitizer skipped 0 "there is no compute-sanitizer here"
     return 0
   }
-  weight=$((20 / ${#programs[@]}))
-  for program in "${programs[@]}"; do
-    for tool in memcheck racecheck synccheck initcheck; do
-      run $weight "$tool-${program##*/}" - "$sanitizer" --tool "$tool" --error-exitcode 86 \
-        "$program" --filenames-as-tags '[#kernels]'
-    done
-    run $weight "memcheck-steps-${program##*/}" - "$sanitizer" --tool memcheck --error-exitcode 86 \
-      "$program" 'Toys of every kind*'
+  for tool in memcheck racecheck synccheck initcheck; do
+    run 20 "$tool" - "$sanitizer" --tool "$tool" --error-exitcode 86 "${programs[0]}" --filenames-as-tags '[#kernels]'
   done
+  run 20 memcheck-steps - "$sanitizer" --tool memcheck --error-exitcode 86 "${programs[0]}" 'Toys of every kind*'
 }

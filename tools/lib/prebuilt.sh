@@ -31,11 +31,25 @@ collect_prebuilt() {
 # What the system of the other machine may not have.
 libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
 
-# Where the CUDA libraries of this machine are: in the toolkit that a build would use.
+# The folders of the wheels that PyTorch brings, for the Python that has it.
+libraries_of_torch() {
+  [ -n "${torch_python:-}" ] || return 0
+  "$torch_python" - <<'PYTHON' 2>/dev/null || true
+import glob, importlib.util, os
+found = importlib.util.find_spec("nvidia")
+for folder in (found.submodule_search_locations or []) if found else []:
+    print(*glob.glob(os.path.join(folder, "cu[0-9]*/lib")), os.path.join(folder, "cublas/lib"), sep="\n")
+PYTHON
+}
+
+# The folders of this machine that hold cuBLAS, with colons: those of toolkits, also without a compiler,
+# and of PyTorch's wheels.
 cuda_libraries() {
-  local toolkit folder
-  toolkit=$(find_toolkit) || return 0
-  for folder in "$toolkit/lib64" "$toolkit/lib"; do
-    [ ! -d "$folder" ] || { echo "$folder" && return; }
-  done
+  local name folder
+  {
+    toolkit_places | while read -r name folder; do printf '%s\n' "$folder/lib64" "$folder/lib"; done
+    libraries_of_torch
+  } | while read -r folder; do
+    if any_exists "$folder/libcublasLt.so.*"; then echo "$folder"; fi
+  done | paste -sd :
 }

@@ -103,7 +103,8 @@ inline Gpu describe(const Nvml& nvml, const GpuQuestions& ask, Nvml::Device devi
   gpu.pcie_lanes = static_cast<int>(nvml_gauge(nvml.pcie_width, device));
   gpu.numa_node = numa_node_of(root, gpu.pci);
   gpu.instances = instances_of(nvml, device);
-  gpu.why_no_gpm = why_no_activity(ask.gpm, device);
+  gpu.why_no_gpm = gpu.instances.empty() ? why_no_activity(ask.gpm, device)
+                                         : "of an instance that MIG made no counters are read";
   gpu.now = read_gpu_gauges(ask.state, device);
   if (const auto pids = gpu_processes(ask.state, device)) {
     const auto own = static_cast<unsigned>(::getpid());  // which need not hold a context on it
