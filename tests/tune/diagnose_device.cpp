@@ -287,7 +287,8 @@ TEST_CASE("A clock that is low for no reason that the driver names is said to be
   // Bug: heat or power made up where somebody locked the clocks.
   const Evidence locked = held_by("", 700);
   CHECK(causes_in(locked) == "clocks_lowered");
-  CHECK_THAT(first_of(locked).evidence, ContainsSubstring("the driver names no reason"));
+  CHECK_THAT(first_of(locked).evidence,
+             ContainsSubstring("the driver names neither power, heat nor hardware"));
   CHECK_THAT(first_of(locked).remedy, ContainsSubstring("nvidia-smi -rgc"));
 }
 

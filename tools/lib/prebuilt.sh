@@ -6,8 +6,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2016  # $ORIGIN is the loader's
 
-# The C++ runtime is linked in. An old-style rpath also holds for what those libraries need.
-prebuilt_flags='-static-libstdc++ -static-libgcc -Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib,-rpath,$ORIGIN/../../lib'
+# An old-style rpath also holds for what those libraries need.
+prebuilt_flags='-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib,-rpath,$ORIGIN/../../lib'
 
 # collect_prebuilt FOLDER
 collect_prebuilt() {
@@ -29,7 +29,7 @@ collect_prebuilt() {
 }
 
 # What the system of the other machine may not have.
-libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
+libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(stdc\+\+|openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
 
 # The folders of the wheels that PyTorch brings, for the Python that has it.
 libraries_of_torch() {

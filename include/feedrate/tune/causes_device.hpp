@@ -100,7 +100,7 @@ inline std::optional<Claim> precision_not_used(const Case& of) {
 inline std::string reasons_of(const GpuState& gpu) {
   std::string text;
   for (const std::string& reason : gpu.throttled_by) text += (text.empty() ? "" : ", ") + reason;
-  return text.empty() ? ", and the driver names no reason" : ": " + text;
+  return text.empty() ? ", and the driver names neither power, heat nor hardware" : ": " + text;
 }
 
 inline const char* cause_of(Slowdown slowdown) noexcept {
