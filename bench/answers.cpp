@@ -11,13 +11,13 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/report/from_json.hpp"
-#include "feedrate/report/shell.hpp"
-#include "feedrate/report/trial_json.hpp"
+#include "feedrate/report/json/from_json.hpp"
+#include "feedrate/report/text/shell.hpp"
+#include "feedrate/report/json/trial_json.hpp"
 #include "interleaved.hpp"
-#include "options.hpp"
+#include "request/options.hpp"
 #include "origin.hpp"
-#include "prepare.hpp"
+#include "trials/prepare.hpp"
 
 namespace feedrate {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/core/limits.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/cuda/pinned.hpp"
 #include "feedrate/cuda/upload.hpp"
 #include "gpu_bench.hpp"

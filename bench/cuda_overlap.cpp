@@ -18,7 +18,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/cuda/feed.hpp"
 #include "feedrate/cuda/pinned.hpp"
-#include "feedrate/cuda/step.hpp"
+#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/load/loader.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "gpu_bench.hpp"

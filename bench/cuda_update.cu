@@ -3,7 +3,7 @@
 #include "cuda_update.hpp"
 
 #include "feedrate/cuda/launch.cuh"
-#include "feedrate/train/update.hpp"
+#include "feedrate/train/kernels/update.hpp"
 
 namespace feedrate::bench {
 namespace {

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/core/limits.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/cuda/memory.hpp"
-#include "feedrate/cuda/step.hpp"
-#include "feedrate/train/make_step.hpp"
+#include "feedrate/cuda/train/step.hpp"
+#include "feedrate/train/cpu/make_step.hpp"
 #include "gpu_bench.hpp"
 #include "models.hpp"
 

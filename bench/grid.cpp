@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/measure/machine.hpp"
+#include "feedrate/machine/machine.hpp"
 #include "feedrate/measure/warm.hpp"
 #include "feedrate/report/report.hpp"
-#include "feedrate/report/trial_json.hpp"
+#include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "interleaved.hpp"
 #include "origin.hpp"
-#include "workloads.hpp"
+#include "workload/workloads.hpp"
 
 namespace feedrate {
 namespace {
@@ -82,7 +82,7 @@ std::vector<std::size_t> best_of(const std::vector<bench::LogRates>& rates, std:
 /// What one run of the tuner said.
 struct Answer {
   Config config;
-  Standing standing = Standing::unresolved;
+  Confidence standing = Confidence::unresolved;
   double seconds = 0;
   int rounds = 0;
   double model_error = 0;  ///< median, before a config's first round

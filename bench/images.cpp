@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "feedrate/data/image_folder.hpp"
+#include "feedrate/data/image/image_folder.hpp"
 #include "feedrate/load/loader.hpp"
 
 int main(int argc, char** argv) try {

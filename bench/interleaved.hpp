@@ -14,7 +14,7 @@
 
 #include "feedrate/core/random.hpp"
 #include "feedrate/measure/pipeline.hpp"
-#include "feedrate/report/from_json.hpp"
+#include "feedrate/report/json/from_json.hpp"
 
 namespace feedrate::bench {
 

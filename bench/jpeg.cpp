@@ -6,9 +6,9 @@
 #include <ctime>
 #include <vector>
 
-#include "feedrate/data/image_decoder.hpp"
-#include "feedrate/data/jpeg_encoder.hpp"
-#include "feedrate/data/texture.hpp"
+#include "feedrate/data/image/image_decoder.hpp"
+#include "feedrate/data/image/jpeg_encoder.hpp"
+#include "feedrate/data/texture/texture.hpp"
 
 using namespace feedrate;
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/measure/machine.hpp"
-#include "feedrate/report/machine_json.hpp"
+#include "feedrate/machine/machine.hpp"
+#include "feedrate/report/json/machine_json.hpp"
 #include "version.hpp"
 
 namespace feedrate::bench {

@@ -7,8 +7,8 @@
 #include <ctime>
 #include <vector>
 
-#include "feedrate/data/augment.hpp"
-#include "feedrate/data/resize.hpp"
+#include "feedrate/data/image/augment.hpp"
+#include "feedrate/data/image/resize.hpp"
 
 using namespace feedrate;
 

@@ -16,7 +16,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/train/cost.hpp"
-#include "feedrate/train/make_step.hpp"
+#include "feedrate/train/cpu/make_step.hpp"
 #include "feedrate/train/zoo.hpp"
 
 using namespace feedrate;

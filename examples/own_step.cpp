@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "feedrate/data/costed.hpp"
+#include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/tune/tuner.hpp"
@@ -36,7 +36,7 @@ int main() {
   workload.name = "regression";
   // Each sample also waits 200 us, as if it came over a network.
   workload.source =
-      feedrate::make_source(feedrate::Costed(std::move(table), feedrate::Cost::latency, 200e-6));
+      feedrate::make_source(feedrate::DelayedDataset(std::move(table), feedrate::Cost::latency, 200e-6));
   workload.make_step = [](const feedrate::Config&) -> feedrate::TrainStep {
     const auto model = std::make_shared<Regression>();
     return [model](const feedrate::Batch& batch) { model->step(batch); };

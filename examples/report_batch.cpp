@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A training program of one's own that tells autotune its speed, by one line:
 //   autotune --batch 32,64 -- example_report_batch {batch}
-#include "feedrate/attach/report_batch.hpp"
+#include "feedrate/report_batch.hpp"
 
 #include <cmath>
 #include <string>

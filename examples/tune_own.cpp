@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv) try {
   feedrate::InMemory table(20'000, {{"x", feedrate::DType::f32, {512}}});
-  const auto dataset = std::make_shared<feedrate::Costed<feedrate::InMemory>>(
+  const auto dataset = std::make_shared<feedrate::DelayedDataset<feedrate::InMemory>>(
       std::move(table), feedrate::Cost::latency, 200e-6);  // as if it came over a network
   std::vector<float> mean(512);
   const auto step = [&](const feedrate::Batch& batch) {

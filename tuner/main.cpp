@@ -2,13 +2,13 @@
 // The command autotune.
 #include <iostream>
 
-#include "doctor.hpp"
+#include "verbs/doctor.hpp"
 #include "feedrate/core/error.hpp"
-#include "guard.hpp"
-#include "options.hpp"
-#include "sweep_verb.hpp"
-#include "terminal.hpp"
-#include "trial_child.hpp"
+#include "process/guard.hpp"
+#include "request/options.hpp"
+#include "verbs/sweep_verb.hpp"
+#include "request/terminal.hpp"
+#include "trials/trial_child.hpp"
 
 namespace feedrate {
 namespace {

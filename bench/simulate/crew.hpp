@@ -75,9 +75,9 @@ class Schedule {
 
 /// Workers and ring. All that compute move alike, so their progress is counted on one clock of
 /// work, which runs at the pace of a worker; what waits for lock or storage goes by the time.
-class Crew {
+class WorkerPool {
  public:
-  Crew(const Machine& machine, const Config& config, const RunPlan& plan)
+  WorkerPool(const Machine& machine, const Config& config, const RunPlan& plan)
       : loading_(machine.loading),
         plan_(plan),
         batch_(static_cast<std::uint64_t>(config.batch)),

@@ -8,7 +8,7 @@
 
 #include "dice.hpp"
 #include "feedrate/core/error.hpp"
-#include "feedrate/tune/space.hpp"
+#include "feedrate/core/space.hpp"
 #include "machine.hpp"
 
 namespace feedrate::simulate {

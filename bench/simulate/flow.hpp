@@ -85,7 +85,7 @@ class FlowSimulation {
   }
 
   void fetch() {
-    const Crew::Filling filling = crew_.fill(now_s_);
+    const WorkerPool::Filling filling = crew_.fill(now_s_);
     fill_work_s_ = filling.work_s;
     wait_from_s_ = now_s_;
     is_fetching_ = true;
@@ -220,7 +220,7 @@ class FlowSimulation {
   std::size_t queue_;  ///< steps that the caller may be ahead
   RunPlan plan_;
   Paces paces_;
-  Crew crew_;
+  WorkerPool crew_;
   double device_s_, copy_s_, host_s_;
 
   double now_s_ = 0;

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/tune/outcome.hpp"
+#include "feedrate/tune/state/outcome.hpp"
 #include "truth.hpp"
 
 namespace feedrate::simulate {
@@ -35,7 +35,7 @@ struct Record {
   double tied_share = 0;                        ///< of the space, within 2 % of the best
   std::string error;                            ///< why there is no answer
   std::array<std::optional<double>, 3> regret;  ///< by tier: true best over true rate, less one
-  std::array<std::optional<Standing>, 3> standing;
+  std::array<std::optional<Confidence>, 3> standing;
   /// Regret of the fastest that is named, in the widest tier: the answer is the cheapest of those
   /// that are tied with it.
   std::optional<double> leader_regret;
@@ -172,7 +172,7 @@ class Examiner {
 
   /// What is said of the widest tier's choice beside those that the race was not done with.
   void judge_sureness(const Outcome& outcome, const TierChoice& choice) {
-    if (throttled_ || !std::isfinite(choice.open_gain) || outcome.pairs.empty()) return;
+    if (throttled_ || !std::isfinite(choice.gain_upper_bound) || outcome.pairs.empty()) return;
     double ahead = 0;  // of the best of them
     for (const Pair& pair : outcome.pairs) {
       for (const std::size_t trial : {pair.a, pair.b}) {
@@ -182,12 +182,12 @@ class Examiner {
         if (truth) ahead = std::max(ahead, *truth - 1);
       }
     }
-    record_.open_gains.add(ahead <= choice.open_gain);
-    if (choice.standing == Standing::resolved) record_.resolved.add(ahead <= 0);
-    if (choice.standing == Standing::unresolved) return;
+    record_.open_gains.add(ahead <= choice.gain_upper_bound);
+    if (choice.standing == Confidence::resolved) record_.resolved.add(ahead <= 0);
+    if (choice.standing == Confidence::unresolved) return;
     const double rate = truth_.rate(outcome.trials[choice.trial].config);
     record_.space_gains.add(truth_.best(choice.tier).samples_per_s <=
-                            rate * (1 + std::max(choice.open_gain, 0.02)));
+                            rate * (1 + std::max(choice.gain_upper_bound, 0.02)));
   }
 
   void judge(const Outcome& outcome, const Pair& pair) {

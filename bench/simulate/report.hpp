@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/report/trial_json.hpp"
+#include "feedrate/report/json/trial_json.hpp"
 #include "options.hpp"
 #include "summary.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dice.hpp"
-#include "feedrate/tune/space.hpp"
+#include "feedrate/core/space.hpp"
 
 namespace feedrate::simulate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "feedrate/cuda/blas_library.hpp"
+#include "feedrate/cuda/train/blas_library.hpp"
 
 #include <cstdlib>
 #include <string>

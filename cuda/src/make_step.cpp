@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "feedrate/core/half.hpp"
-#include "feedrate/cuda/largest_batch.hpp"
-#include "feedrate/cuda/step_factory.hpp"
+#include "feedrate/cuda/train/largest_batch.hpp"
+#include "feedrate/cuda/train/step_factory.hpp"
 #include "feedrate/train/plan.hpp"
 
 namespace feedrate::cuda {

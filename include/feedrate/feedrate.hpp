@@ -3,15 +3,15 @@
 // lighter: load/loader.hpp alone needs nothing but the standard library.
 #pragma once
 
-#include "feedrate/data/costed.hpp"
-#include "feedrate/data/image_folder.hpp"
+#include "feedrate/data/delayed_dataset.hpp"
+#include "feedrate/data/image/image_folder.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/data/npy.hpp"
 #include "feedrate/data/synthetic.hpp"
 #include "feedrate/load/loader.hpp"
 #include "feedrate/load/subset.hpp"
-#include "feedrate/measure/energy.hpp"
-#include "feedrate/train/make_step.hpp"
+#include "feedrate/machine/energy.hpp"
+#include "feedrate/train/cpu/make_step.hpp"
 #include "feedrate/train/zoo.hpp"
-#include "feedrate/tune/in_program.hpp"
+#include "feedrate/tune/program/in_program.hpp"
 #include "feedrate/tune/tuner.hpp"

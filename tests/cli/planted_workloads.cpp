@@ -14,7 +14,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/data/in_memory.hpp"
-#include "workloads.hpp"
+#include "workload/workloads.hpp"
 
 namespace feedrate {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU of the stand-in, as the driver would describe it.
-#include "device.hpp"
+#include "workload/device.hpp"
 #include "feedrate/cuda/device.hpp"
 
 namespace feedrate {

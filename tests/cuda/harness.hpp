@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../load/datasets.hpp"
-#include "feedrate/cuda/blas.hpp"
+#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/feed.hpp"
 #include "feedrate/cuda/pinned.hpp"
 #include "standin.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the step on the GPU, on the stand-in: its results are those of the step on the CPU.
-#include "feedrate/cuda/step.hpp"
+#include "feedrate/cuda/train/step.hpp"
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "device_toys.hpp"
-#include "feedrate/cuda/blas.hpp"
+#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/check.hpp"
-#include "feedrate/train/cpu_step.hpp"
+#include "feedrate/train/cpu/cpu_step.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "harness.hpp"
 #include "standin.hpp"

@@ -4,13 +4,13 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 
-#include "feedrate/data/costed.hpp"
+#include "feedrate/data/delayed_dataset.hpp"
 
 namespace feedrate::in_memory_tests {
 namespace {
 
 static_assert(Dataset<InMemory>);
-static_assert(Dataset<Costed<InMemory>>);
+static_assert(Dataset<DelayedDataset<InMemory>>);
 
 InMemory three_points() {
   InMemory points(3, {{"x", DType::f32, {2}}, {"label", DType::i32, {}}});
@@ -53,13 +53,13 @@ TEST_CASE("A column of another type or name is refused", "[in_memory]") {
 
 TEST_CASE("A computing cost uses CPU time, a waiting one uses almost none", "[costed]") {
   // Bug: a cost that is waited for instead of computed, or the other way round.
-  const Costed computes(three_points(), Cost::cpu, 0.004);
+  const DelayedDataset computes(three_points(), Cost::cpu, 0.004);
   const double before_s = thread_cpu_s();
   CHECK(load(computes, 1).second == 101);
   const double computed_s = thread_cpu_s() - before_s;
   CHECK(computed_s >= 0.004);
 
-  const Costed waits(three_points(), Cost::latency, 0.004);
+  const DelayedDataset waits(three_points(), Cost::latency, 0.004);
   const double idle_s = thread_cpu_s();
   CHECK(load(waits, 1).second == 101);
   CHECK(thread_cpu_s() - idle_s < computed_s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of cuda/blas_library.hpp against the toolkit that the build found; they need no GPU.
-#include "feedrate/cuda/blas_library.hpp"
+#include "feedrate/cuda/train/blas_library.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <fstream>

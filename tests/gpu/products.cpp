@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "feedrate/core/half.hpp"
-#include "feedrate/cuda/blas.hpp"
-#include "feedrate/train/kernels.hpp"
+#include "feedrate/cuda/train/blas.hpp"
+#include "feedrate/train/kernels/kernels.hpp"
 #include "mirror.hpp"
 
 using namespace feedrate;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of the step on a GPU: each precision against the step on the CPU.
-#include "feedrate/cuda/step.hpp"
+#include "feedrate/cuda/train/step.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
@@ -9,7 +9,7 @@
 
 #include "../cuda/device_toys.hpp"
 #include "feedrate/cuda/check.hpp"
-#include "feedrate/train/cpu_step.hpp"
+#include "feedrate/train/cpu/cpu_step.hpp"
 #include "feedrate/train/zoo.hpp"
 
 using namespace feedrate;

@@ -1,7 +1,7 @@
 // refused: feedrate: a step takes a batch, const feedrate::Batch&
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/data/in_memory.hpp"
-#include "feedrate/tune/in_program.hpp"
+#include "feedrate/tune/program/in_program.hpp"
 
 int main() {
   feedrate::InMemory table(100, {{"x", feedrate::DType::f32, {4}}});

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "feedrate/report/report.hpp"
-#include "feedrate/report/settings.hpp"
+#include "feedrate/report/text/settings.hpp"
 
 namespace feedrate::testing {
 
@@ -35,7 +35,7 @@ inline Report example_report() {
   outcome.trials[0].memory_bytes = 5 << 20;
   outcome.trials[1].memory_bytes = 9 << 20;
   outcome.trials[1].predicted_samples_per_s = 2100;
-  outcome.tiers = {{Tier::safe, Standing::resolved, 1, {2, 1.9, 2.1}, {1}, 0, {}}};
+  outcome.tiers = {{Tier::safe, Confidence::resolved, 1, {2, 1.9, 2.1}, {1}, 0, {}}};
   outcome.pareto = {0, 1};
   outcome.rounds = 8;
   outcome.pairs = {{1, 0, {0.69, 0.64, 0.74}, Verdict::faster, 6}};
@@ -72,7 +72,7 @@ inline Report full_report() {
   reference.ceilings->coupled = 990;
   for (Round& round : reference.rounds) round.energy_j = 50;
   outcome.tiers.push_back({Tier::numerics,
-                           Standing::tied,
+                           Confidence::tied,
                            3,
                            {2.4, 2.3, 2.5},
                            {3, 1},

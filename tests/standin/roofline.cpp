@@ -13,8 +13,8 @@
 #include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/graph.hpp"
 #include "feedrate/cuda/stream.hpp"
-#include "feedrate/cuda/training.cuh"
-#include "feedrate/report/format.hpp"
+#include "feedrate/cuda/train/training.cuh"
+#include "feedrate/report/text/format.hpp"
 #include "feedrate/train/cost.hpp"
 #include "standin.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "feedrate/core/limits.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/data/dataset.hpp"
 #include "feedrate/load/loader.hpp"
 

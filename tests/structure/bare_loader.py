@@ -54,9 +54,9 @@ def main():
         tap.check("a program with a dataset of its own and a loader builds and runs",
                   run_program(folder, flags))
         # Without this, a shadow that is never found would let everything pass.
-        _, messages = compile_source('#include "feedrate/data/jpeg.hpp"\n', *flags, "-fsyntax-only")
+        _, messages = compile_source('#include "feedrate/data/image/jpeg.hpp"\n', *flags, "-fsyntax-only")
         tap.check("the shadows do refuse a header that needs libjpeg",
-                  "" if MESSAGE in messages else "feedrate/data/jpeg.hpp got past them")
+                  "" if MESSAGE in messages else "feedrate/data/image/jpeg.hpp got past them")
     tap.finish()
 
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "feedrate/train/plan.hpp"
-#include "feedrate/train/pooling.hpp"
+#include "feedrate/train/kernels/pooling.hpp"
 
 namespace feedrate::test {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "feedrate/train/cpu.hpp"
+#include "feedrate/train/cpu/cpu.hpp"
 
 namespace feedrate::loss_tests {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "feedrate/core/half.hpp"
-#include "feedrate/train/cpu.hpp"
+#include "feedrate/train/cpu/cpu.hpp"
 
 namespace feedrate::noise_tests {
 

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "feedrate/core/cgroup.hpp"
+#include "feedrate/machine/cgroup.hpp"
 
 namespace feedrate::testing {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "feedrate/tune/options.hpp"
+#include "feedrate/tune/state/options.hpp"
 #include "formula_machine.hpp"
 
 namespace feedrate {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/tune/diagnose.hpp"
+#include "feedrate/tune/diagnose/diagnose.hpp"
 
 namespace feedrate::testing {
 
@@ -54,7 +54,7 @@ inline void plant_choice(Evidence& evidence, Tier tier, const Config& config, do
   evidence.trials.push_back(
       planted_trial(config, rate, 2 * std::max(rate, evidence.trial().ceilings->device)));
   evidence.tiers.push_back({tier,
-                            Standing::resolved,
+                            Confidence::resolved,
                             evidence.trials.size() - 1,
                             {gain, 0.98 * gain, 1.02 * gain},
                             {evidence.trials.size() - 1},

@@ -5,7 +5,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <stdexcept>
 
-#include "feedrate/data/costed.hpp"
+#include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "formula_machine.hpp"
@@ -20,7 +20,7 @@ Workload waiting_workload(double wait_s, double step_s) {
   InMemory table(2'000, {{"x", DType::f32, {4}}, {"label", DType::i32, {}}});
   Workload workload;
   workload.name = "waiting";
-  workload.source = make_source(Costed(std::move(table), Cost::latency, wait_s));
+  workload.source = make_source(DelayedDataset(std::move(table), Cost::latency, wait_s));
   workload.make_step = [step_s](const Config& config) -> TrainStep {
     if (config.precision == Precision::fp16) throw std::runtime_error("no fp16 here");
     return

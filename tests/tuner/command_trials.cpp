@@ -65,7 +65,7 @@ class Commands {
     plan.rate = setting.rate;
     plan.timeout_s = setting.timeout_s;
     plan.patience_s = setting.patience_s;
-    return std::make_unique<CommandTrials>(std::move(plan), std::make_unique<Rendezvous>(),
+    return std::make_unique<CommandTrials>(std::move(plan), std::make_unique<ControlSocket>(),
                                            std::nullopt);
   }
 
@@ -356,7 +356,7 @@ TEST_CASE("A run that goes on knows where its rates come from", "[command]") {
   plan.timeout_s = 1;
   Prepared known;
   known.info.rate_source = "helper";
-  CommandTrials trials(plan, std::make_unique<Rendezvous>(), known);
+  CommandTrials trials(plan, std::make_unique<ControlSocket>(), known);
   const TrialError error = thrown_by([&] { trials.run(round_of(32)); });
   CHECK(error.fault() == Fault::trials);
   CHECK_THAT(error.what(), ContainsSubstring("told nothing of its speed"));

@@ -32,7 +32,7 @@ LaunchSpec shell(const std::string& script) {
 }
 
 /// Those of a command that say who they are, once there are so many.
-std::vector<pid_t> pids_of(Launched& launched, std::size_t count) {
+std::vector<pid_t> pids_of(RunningCommand& launched, std::size_t count) {
   std::string said;
   REQUIRE(becomes([&] {
     launched.listen();
@@ -42,14 +42,14 @@ std::vector<pid_t> pids_of(Launched& launched, std::size_t count) {
   return test::pids_in(said);
 }
 
-int status_of(Launched& launched) {
+int status_of(RunningCommand& launched) {
   REQUIRE(becomes([&] { return launched.ended().has_value(); }));
   return *launched.ended();
 }
 
 /// All that a command says until it ends.
 std::string said_by(const LaunchSpec& spec) {
-  Launched launched(spec);
+  RunningCommand launched(spec);
   status_of(launched);
   return launched.take_output();
 }
@@ -57,7 +57,7 @@ std::string said_by(const LaunchSpec& spec) {
 TEST_CASE("All that a command has started ends with the object", "[launch]") {
   // Bug: workers that go on and hold the memory of the device, as those that were started in a
   // session of their own, or ignore what asks them to end.
-  auto launched = std::make_unique<Launched>(shell(test::stubborn_tree));
+  auto launched = std::make_unique<RunningCommand>(shell(test::stubborn_tree));
   const auto pids = pids_of(*launched, 4);
   CHECK(count_running(pids) == 4);
   CHECK_FALSE(launched->ended());
@@ -67,7 +67,7 @@ TEST_CASE("All that a command has started ends with the object", "[launch]") {
 
 TEST_CASE("A command that is asked to end may clear up, and says what it has to say", "[launch]") {
   // Bug: SIGKILL at once; or a guard that waits for one that waits for room in the pipe.
-  Launched launched(
+  RunningCommand launched(
       shell("trap 'head -c 300000 /dev/zero | tr \"\\0\" x; echo bye; exit 3' TERM; echo pid $$; "
             "while :; do sleep 0.05; done"));
   const auto pids = pids_of(launched, 1);
@@ -82,7 +82,7 @@ TEST_CASE("A command that is asked to end may clear up, and says what it has to 
 
 TEST_CASE("What does not end when asked is killed after the patience", "[launch]") {
   // Bug: a command that hangs holds up the run; or its end is told as a friendly one.
-  Launched launched(shell(test::stubborn_tree));
+  RunningCommand launched(shell(test::stubborn_tree));
   const auto pids = pids_of(launched, 4);
   CHECK_FALSE(launched.end(0.1));
   CHECK(count_running(pids) == 0);
@@ -97,7 +97,7 @@ TEST_CASE("A command that starts itself anew without end is killed, too", "[laun
   tree.plant("/here", "");
   LaunchSpec spec = shell("trap '' TERM; sh ./hop; echo pid $$; exec sleep 1000");
   spec.folder = tree.root();
-  Launched launched(spec);
+  RunningCommand launched(spec);
   const auto pids = pids_of(launched, 1);
   CHECK_FALSE(launched.end(0.1));
   CHECK(count_running(pids) == 0);
@@ -107,7 +107,7 @@ TEST_CASE("A command that starts itself anew without end is killed, too", "[laun
 
 TEST_CASE("A command that is stopped still ends when asked", "[launch]") {
   // Bug: the signal waits until the process goes on, and nobody makes it go on.
-  Launched launched(shell("trap 'exit 3' TERM; echo pid $$; while :; do sleep 0.05; done"));
+  RunningCommand launched(shell("trap 'exit 3' TERM; echo pid $$; while :; do sleep 0.05; done"));
   const pid_t pid = pids_of(launched, 1).front();
   REQUIRE(::kill(pid, SIGSTOP) == 0);
   CHECK(launched.end(50));
@@ -116,7 +116,7 @@ TEST_CASE("A command that is stopped still ends when asked", "[launch]") {
 
 TEST_CASE("What a command leaves running when it ends by itself is ended", "[launch]") {
   // Bug: a daemon, which is nobody's child any more, competes with all later trials.
-  Launched launched(shell(
+  RunningCommand launched(shell(
       "(setsid sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 0.1; done' &); sleep 0.3; "
       "exit 7"));
   const auto pids = pids_of(launched, 1);
@@ -126,10 +126,10 @@ TEST_CASE("What a command leaves running when it ends by itself is ended", "[lau
 
 TEST_CASE("How a command ended is told", "[launch]") {
   // Bug: the status of a shell or of the guard in place of the command's.
-  Launched code(shell("exit 7"));
+  RunningCommand code(shell("exit 7"));
   CHECK(WEXITSTATUS(status_of(code)) == 7);
   CHECK(code.end(1));
-  Launched crash(shell("ulimit -c 0; kill -SEGV $$"));
+  RunningCommand crash(shell("ulimit -c 0; kill -SEGV $$"));
   const int status = status_of(crash);
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGSEGV);
@@ -137,7 +137,7 @@ TEST_CASE("How a command ended is told", "[launch]") {
 
 TEST_CASE("A command outlives neither its guard nor the word about its end", "[launch]") {
   // Bug: where memory runs out and the guard is what the kernel kills, the command goes on.
-  Launched launched(shell("echo pid $PPID; echo pid $$; exec sleep 1000"));
+  RunningCommand launched(shell("echo pid $PPID; echo pid $$; exec sleep 1000"));
   const auto pids = pids_of(launched, 2);
   REQUIRE(::kill(pids[0], SIGKILL) == 0);
   CHECK(WTERMSIG(status_of(launched)) == SIGKILL);
@@ -148,8 +148,8 @@ TEST_CASE("A command outlives neither its guard nor the word about its end", "[l
 
 TEST_CASE("Two commands at once do not touch each other", "[launch]") {
   // Bug: a guard that holds the other's channel open; or ends what is not its own.
-  auto first = std::make_unique<Launched>(shell(test::stubborn_tree));
-  auto second = std::make_unique<Launched>(shell(test::stubborn_tree));
+  auto first = std::make_unique<RunningCommand>(shell(test::stubborn_tree));
+  auto second = std::make_unique<RunningCommand>(shell(test::stubborn_tree));
   const auto pids = pids_of(*first, 4), others = pids_of(*second, 4);
   first->end(0.1);
   first.reset();
@@ -173,7 +173,7 @@ TEST_CASE("The environment, the folder and the empty input reach the command", "
 TEST_CASE("A command starts as from a terminal of its own, and is the first to go", "[launch]") {
   // Bug: Ctrl-C ends the command behind autotune's back; signals that it finds blocked or ignored;
   // a descriptor of the guard's in its hands; or autotune is what dies where memory runs out.
-  Launched launched(
+  RunningCommand launched(
       shell("sed -nE 's/^(SigBlk|SigIgn):.*(.{7})$/\\1 \\2/p' /proc/self/status; cat "
             "/proc/$$/oom_score_adj; "
             "[ -e /proc/$$/fd/3 ] && echo open || echo closed; echo pid $$; exec sleep 1000"));
@@ -190,7 +190,7 @@ TEST_CASE("A command starts as from a terminal of its own, and is the first to g
 
 TEST_CASE("Of what a command writes the newest is kept", "[launch]") {
   // Bug: memory grows with a command that talks, or listening to it never returns.
-  Launched talks(shell("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; echo words"));
+  RunningCommand talks(shell("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; echo words"));
   status_of(talks);
   CHECK(talks.last_lines().ends_with("x\nlast\nwords"));
   const std::string said = talks.take_output();
@@ -198,7 +198,7 @@ TEST_CASE("Of what a command writes the newest is kept", "[launch]") {
   CHECK(said.ends_with("x\nlast\nwords\n"));
   CHECK(talks.take_output().empty());
 
-  Launched endless(shell("exec yes"));
+  RunningCommand endless(shell("exec yes"));
   for (int i = 0; i < 20; ++i) endless.listen();
   CHECK_FALSE(endless.ended());
   CHECK(endless.end(50));
@@ -212,7 +212,7 @@ TEST_CASE("A command that can't be run is refused with what to do", "[launch]") 
   for (const char* const name : {"/tool", "/broken"}) ::chmod((tree.root() + name).c_str(), 0755);
   const auto refusal = [&](std::vector<std::string> command, const std::string& folder) {
     try {
-      Launched launched({.command = std::move(command), .folder = folder});
+      RunningCommand launched({.command = std::move(command), .folder = folder});
     } catch (const Error& error) {
       CHECK(error.fault() == Fault::usage);
       return std::string(error.what());

@@ -15,7 +15,7 @@ namespace {
 /// Launches a command and repeats what it says, until killed; for two minutes at most.
 int hold(const std::vector<std::string>& words) {
   ::alarm(120);
-  feedrate::Launched launched({.command = std::vector(words.begin() + 1, words.end())});
+  feedrate::RunningCommand launched({.command = std::vector(words.begin() + 1, words.end())});
   for (;;) {
     launched.listen();
     const std::string text = launched.take_output();

@@ -58,7 +58,7 @@ struct Caller {
 
 TEST_CASE("Callers are taken in one by one, and each is heard", "[rendezvous]") {
   // Bug: waiting for a caller who never comes; or the lines of two ranks in one channel.
-  Rendezvous rendezvous;
+  ControlSocket rendezvous;
   CHECK(rendezvous.accept() == nullptr);
   Caller first(rendezvous.socket_path()), second(rendezvous.socket_path());
   first.say("{\"rank\": 0}\n");
@@ -77,7 +77,7 @@ TEST_CASE("The folder is private, and goes with all that is in it", "[rendezvous
   // Bug: another user puts a module into a folder that a training run imports from; or /tmp fills.
   std::string folder;
   {
-    Rendezvous rendezvous;
+    ControlSocket rendezvous;
     folder = rendezvous.folder();
     struct stat status {};
     REQUIRE(::stat(folder.c_str(), &status) == 0);
@@ -94,7 +94,7 @@ TEST_CASE("The folder is where the environment says, if a socket's path fits", "
   PlantedTree runtime, temporary;
   const Variable second("TMPDIR", temporary.root());
   const auto placed_in = [](const std::string& folder) {
-    return Rendezvous().folder().starts_with(folder + "/feedrate-");
+    return ControlSocket().folder().starts_with(folder + "/feedrate-");
   };
   {
     const Variable first("XDG_RUNTIME_DIR", runtime.root());
@@ -110,7 +110,7 @@ TEST_CASE("The folder is where the environment says, if a socket's path fits", "
     std::filesystem::create_directory(folder);
     const Variable first("XDG_RUNTIME_DIR", folder);
     CHECK(placed_in(folder) == fits);
-    const Rendezvous rendezvous;
+    const ControlSocket rendezvous;
     Caller caller(rendezvous.socket_path());
   }
 }
@@ -120,7 +120,7 @@ std::string left_in(const std::string& place) {
   const Variable runtime("XDG_RUNTIME_DIR", place);
   const pid_t run = ::fork();
   if (run == 0) {
-    const Rendezvous killed;
+    const ControlSocket killed;
     std::filesystem::create_directories(killed.folder() + "/feedrate/__pycache__");
     std::ofstream(killed.folder() + "/feedrate/watch.py") << "pass\n";
     std::ofstream(killed.folder() + "/feedrate/__pycache__/watch.cpython-311.pyc") << "x";
@@ -137,7 +137,7 @@ void make_older(const std::string& folder) {
 
 bool is_swept_from(const std::string& place, const std::string& folder) {
   const Variable runtime("XDG_RUNTIME_DIR", place);
-  const Rendezvous next;
+  const ControlSocket next;
   REQUIRE(next.folder().starts_with(place + "/"));
   return !std::filesystem::exists(folder);
 }
@@ -156,7 +156,7 @@ TEST_CASE("Folders stay whose run goes on, or that hold what no run puts there",
   const PlantedTree place;
   const Variable runtime("XDG_RUNTIME_DIR", place.root());
   SECTION("one that runs") {
-    const Rendezvous running;
+    const ControlSocket running;
     make_older(running.folder());
     CHECK_FALSE(is_swept_from(place.root(), running.folder()));
   }

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "feedrate/report/request_json.hpp"
+#include "journal/request_json.hpp"
 
 namespace feedrate::serve_tests {
 namespace {

@@ -17,7 +17,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/load/counters.hpp"
 #include "feedrate/load/options.hpp"
-#include "feedrate/load/parking.hpp"
+#include "feedrate/load/event_count.hpp"
 #include "feedrate/load/ring.hpp"
 #include "feedrate/load/sample_error.hpp"
 #include "feedrate/load/skips.hpp"
@@ -61,7 +61,7 @@ class Engine {
   /// Waits up to `timeout_s` for the head batch. Looks again for a moment first, since sleeping
   /// costs more than a small batch does.
   bool wait_for_head(double timeout_s) {
-    if (look_briefly([this] { return head_is_ready(); })) return true;
+    if (spin_wait([this] { return head_is_ready(); })) return true;
     return consumer_.wait([this] { return head_is_ready(); }, timeout_s);
   }
 
@@ -149,8 +149,8 @@ class Engine {
 
   const Skips& skips() const noexcept { return skips_; }
 
-  Parking& idle() noexcept { return idle_; }          ///< workers without a ticket
-  Parking& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers
+  EventCount& idle() noexcept { return idle_; }          ///< workers without a ticket
+  EventCount& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers
 
  private:
   std::uint32_t runs_per_batch() const noexcept {
@@ -233,8 +233,8 @@ class Engine {
   // Each on a cache line of its own: different threads write them for every batch.
   Tickets tickets_;
   alignas(64) std::atomic<bool> closed_{true};
-  alignas(64) Parking idle_;
-  alignas(64) Parking consumer_;
+  alignas(64) EventCount idle_;
+  alignas(64) EventCount consumer_;
 
   alignas(64) std::uint64_t head_ = 0;  ///< the next batch to lease; the consumer's
   std::uint64_t end_ = 0;               ///< the batch behind the last one

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/load/crew.hpp"
+#include "feedrate/load/worker_pool.hpp"
 #include "feedrate/load/health.hpp"
 #include "feedrate/load/lease.hpp"
 
@@ -127,7 +127,7 @@ class Loader {
   }
 
   /// Threads of any loader that had to be left behind, stuck in a dataset's code.
-  static int abandoned() noexcept { return Crew::abandoned().load(std::memory_order_relaxed); }
+  static int abandoned() noexcept { return WorkerPool::abandoned().load(std::memory_order_relaxed); }
 
  private:
   void make_head_ready() {
@@ -194,7 +194,7 @@ class Loader {
   }
 
   std::shared_ptr<Engine> engine_;
-  Crew crew_;
+  WorkerPool crew_;
   Worker caller_{-1};
   LoaderCounters consumed_;
   HealthMeter meter_{SteadyClock{}.now_s()};

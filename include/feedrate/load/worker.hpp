@@ -22,7 +22,7 @@ inline void pause_briefly() noexcept {
 /// take (20 us): never twice as bad as knowing beforehand which is shorter. Returns the last look.
 /// Source: Karlin, Li, Manasse, Owicki, "Empirical studies of competitive spinning", SOSP 1991.
 template <class Ready>
-bool look_briefly(Ready&& ready) noexcept {
+bool spin_wait(Ready&& ready) noexcept {
   constexpr int looks = 400;
   for (int look = 0; look < looks; ++look) {
     if (ready()) return true;

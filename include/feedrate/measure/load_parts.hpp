@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/data/image_folder.hpp"
-#include "feedrate/measure/surroundings.hpp"
+#include "feedrate/data/image/image_folder.hpp"
+#include "feedrate/machine/environment.hpp"
 
 namespace feedrate {
 

@@ -13,7 +13,7 @@
 #include "feedrate/core/config.hpp"
 #include "feedrate/load/skips.hpp"
 #include "feedrate/measure/round.hpp"
-#include "feedrate/measure/surroundings.hpp"
+#include "feedrate/machine/environment.hpp"
 
 namespace feedrate {
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 
+#include "feedrate/machine/gpu_activity.hpp"
+
 namespace feedrate {
 
 class GpuSampler;
@@ -20,39 +22,6 @@ struct RoundOptions {
   const std::function<double()>* joules = nullptr;  ///< used so far; null: not metered
   GpuSampler* gpu = nullptr;                        ///< looks at the GPU that steps; null: nobody
 };
-
-/// What parts of a GPU did, by its own counters (GPM of NVML): shares of the time and of the part;
-/// < 0: unknown.
-struct GpuActivity {
-  double sm = -1;      ///< multiprocessors that had work
-  double tensor = -1;  ///< their tensor cores
-  double dram = -1;    ///< bytes to and from its memory, of what the memory can do
-
-  bool known() const noexcept { return sm >= 0 || tensor >= 0 || dram >= 0; }
-  bool operator==(const GpuActivity&) const = default;
-};
-
-/// Mean of what `part` says of those in which it is known, which is where it is not below 0;
-/// else -1.
-template <class Range, class Part>
-double mean_of_told(const Range& all, Part&& part) {
-  double sum = 0;
-  int told = 0;
-  for (const auto& one : all) {
-    if (part(one) < 0) continue;
-    sum += part(one);
-    ++told;
-  }
-  return told > 0 ? sum / told : -1;
-}
-
-/// The same of each part of a GPU.
-template <class Range, class Activity>
-GpuActivity mean_activity(const Range& all, Activity&& of) {
-  return {mean_of_told(all, [&](const auto& one) { return of(one).sm; }),
-          mean_of_told(all, [&](const auto& one) { return of(one).tensor; }),
-          mean_of_told(all, [&](const auto& one) { return of(one).dram; })};
-}
 
 /// What was seen in a round, of the window that counts alone. Its clock starts at the end of the
 /// first step, or of a warm-up.

@@ -9,10 +9,10 @@
 #include <optional>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/measure/gpu_sampler.hpp"
-#include "feedrate/measure/machine_cpu.hpp"
+#include "feedrate/machine/gpu_sampler.hpp"
+#include "feedrate/machine/machine_cpu.hpp"
 #include "feedrate/measure/round_data.hpp"
-#include "feedrate/measure/run_queue.hpp"
+#include "feedrate/machine/run_queue.hpp"
 
 namespace feedrate::detail {
 

@@ -13,7 +13,7 @@
 #include "feedrate/load/batch.hpp"
 #include "feedrate/load/source.hpp"
 #include "feedrate/measure/async_device.hpp"
-#include "feedrate/measure/gpu_sampler.hpp"
+#include "feedrate/machine/gpu_sampler.hpp"
 #include "feedrate/measure/measurer.hpp"
 
 namespace feedrate {

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "feedrate/core/config.hpp"
-#include "feedrate/measure/gpu_ceilings.hpp"
-#include "feedrate/measure/machine_card.hpp"
+#include "feedrate/card/gpu_ceilings.hpp"
+#include "feedrate/card/machine_card.hpp"
 #include "feedrate/measure/statistics.hpp"
-#include "feedrate/measure/surroundings.hpp"
+#include "feedrate/machine/environment.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/report/script.hpp"
 #include "feedrate/train/accelerators.hpp"
-#include "feedrate/tune/options.hpp"
-#include "feedrate/tune/outcome.hpp"
+#include "feedrate/tune/state/options.hpp"
+#include "feedrate/tune/state/outcome.hpp"
 
 namespace feedrate {
 

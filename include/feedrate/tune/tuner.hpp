@@ -8,16 +8,16 @@
 #include <tuple>
 #include <utility>
 
-#include "feedrate/tune/calibrate.hpp"
-#include "feedrate/tune/caveats.hpp"
-#include "feedrate/tune/ceilings.hpp"
-#include "feedrate/tune/diagnose.hpp"
-#include "feedrate/tune/explore.hpp"
-#include "feedrate/tune/feasible.hpp"
-#include "feedrate/tune/judge.hpp"
-#include "feedrate/tune/pareto.hpp"
-#include "feedrate/tune/prove.hpp"
-#include "feedrate/tune/strategies.hpp"
+#include "feedrate/tune/search/calibrate.hpp"
+#include "feedrate/tune/diagnose/caveats.hpp"
+#include "feedrate/tune/search/ceilings.hpp"
+#include "feedrate/tune/diagnose/diagnose.hpp"
+#include "feedrate/tune/search/explore.hpp"
+#include "feedrate/tune/state/feasible.hpp"
+#include "feedrate/tune/race/final_race.hpp"
+#include "feedrate/tune/state/pareto.hpp"
+#include "feedrate/tune/race/prove.hpp"
+#include "feedrate/tune/search/strategies.hpp"
 
 namespace feedrate {
 namespace detail {
@@ -59,7 +59,7 @@ inline void search(Sweep& sweep) {
 
 /// What fails in its proof is no choice: the next best is taken, and proven.
 inline void race_and_prove(Sweep& sweep) {
-  Judge judge(sweep);
+  FinalRace judge(sweep);
   sweep.outcome().race_end = judge.run(race_share);
   const double usual =
       judge.pair_noise().value_or(sweep.noise.value_or(0.05) * std::numbers::sqrt2);
@@ -77,7 +77,7 @@ inline void explain(Sweep& sweep) {
   outcome.pareto = pareto_front(outcome.trials);
   if (outcome.tiers.empty()) return;
   std::tie(outcome.diagnoses, outcome.unexplained_share) =
-      diagnose(evidence_of(outcome, sweep.options().surroundings));
+      diagnose(evidence_of(outcome, sweep.options().environment));
 }
 
 /// What is known is saved first: the reasons are in it.

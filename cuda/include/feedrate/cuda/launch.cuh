@@ -7,7 +7,7 @@
 
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/reduce.cuh"
-#include "feedrate/train/pack.hpp"
+#include "feedrate/train/kernels/pack.hpp"
 
 namespace feedrate::cuda {
 namespace detail {

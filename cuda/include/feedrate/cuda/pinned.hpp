@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/core/limits.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/core/quantity.hpp"
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/load/slab.hpp"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "feedrate/cuda/check.hpp"
-#include "feedrate/train/cpu.hpp"
-#include "feedrate/train/pack.hpp"
+#include "feedrate/train/cpu/cpu.hpp"
+#include "feedrate/train/kernels/pack.hpp"
 
 namespace feedrate::cuda {
 

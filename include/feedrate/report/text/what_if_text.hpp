@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What-ifs as a small table: if you fixed only this.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/tune/state/outcome.hpp"
+
+namespace feedrate {
+namespace detail {
+
+inline std::string what_if_name(std::string_view name) {
+  if (name == "decoded") return "decoding free";
+  if (name == "unaugmented") return "augmentation free";
+  if (name == "no_copy") return "no copy";
+  if (name == "device_infinite") return "step free";
+  if (name == "loader_infinite") return "loading free";
+  return std::string(name);
+}
+
+/// "   2.31x (2.20 to 2.43)"; with one pair of rounds there is no interval.
+inline std::string what_if_gain(const Interval& speedup) {
+  const std::string gain = right_aligned(format_number(speedup.estimate) + "x", 9);
+  if (!std::isfinite(speedup.high)) return gain;
+  return gain + "  (" + format_number(speedup.low) + " to " + format_number(speedup.high) + ")";
+}
+
+inline std::string what_if_row(const WhatIf& row, std::size_t indent, std::size_t width) {
+  const std::string name =
+      std::string(indent, ' ') + left_aligned(what_if_name(row.name), width < 60 ? 17 : 20);
+  if (width < 60) return name + right_aligned(format_number(row.speedup.estimate) + "x", 9) + "\n";
+  return name + right_aligned(format_number(row.samples_per_s), 10) + what_if_gain(row.speedup) +
+         "\n";
+}
+
+/// Why rows are missing: "not measured: augmentation free (these samples are not augmented)".
+inline std::string what_ifs_left_out(const Outcome& outcome) {
+  std::string text;
+  for (const NotApplicable& value : outcome.not_applicable) {
+    if (value.axis != "what_if") continue;
+    text += (text.empty() ? "not measured: " : "; ") + what_if_name(value.value) + " (" +
+            value.why + ")";
+  }
+  return text;
+}
+
+}  // namespace detail
+
+/// The table as lines of at most `width` columns, each ended; empty without what-ifs. The configs
+/// are told apart as the reference and what is recommended.
+inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
+                                std::size_t width = 80) {
+  if (outcome.what_if.empty()) return {};
+  const Config& reference = outcome.trials[outcome.reference].config;
+  const std::string columns = width < 60 ? "gain" : "samples/s, gain";
+  std::string text = labelled(
+      "IF", "only one thing were mended, measured in turn (" + columns + ")", indent, width);
+  std::string_view head;
+  for (const WhatIf& row : outcome.what_if) {
+    const std::string_view of = row.config == reference ? "as it is:" : "recommended:";
+    if (std::exchange(head, of) != of) text += labelled("", of, indent, width);
+    text += detail::what_if_row(row, indent + 2, width);
+  }
+  const std::string left_out = detail::what_ifs_left_out(outcome);
+  if (!left_out.empty()) text += labelled("", left_out, indent, width);
+  return text;
+}
+
+}  // namespace feedrate

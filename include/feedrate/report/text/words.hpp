@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The standings of recommendations in words.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/report/report.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// "; another could be up to 2.0 % faster", where it could be by so much that it matters.
+inline std::string open_gain_text(double gain_upper_bound) {
+  if (!std::isfinite(gain_upper_bound) || gain_upper_bound < 0.005) return {};
+  return "; another could be up to " + format_percent(gain_upper_bound) + " faster";
+}
+
+}  // namespace detail
+
+/// "cpu", or "NVIDIA H200 (cuda:0)": a GPU by its name.
+inline std::string device_text(const Report& report) {
+  constexpr std::string_view cuda = "cuda:";
+  if (!report.device.starts_with(cuda)) return report.device;
+  const auto index = parse_count(std::string_view(report.device).substr(cuda.size()));
+  const auto& gpus = report.machine.gpus.list;
+  if (!index || *index >= gpus.size()) return report.device;
+  return gpus[*index].name + " (" + report.device + ")";
+}
+
+/// "multiprocessors 62 %, tensor cores 18 %, memory 41 %": those that are known.
+inline std::string activity_text(const GpuActivity& gpm) {
+  std::string text;
+  const auto add = [&](const char* part, double share) {
+    if (share < 0) return;
+    text += (text.empty() ? "" : ", ") + std::string(part) + " " + format_percent(share);
+  };
+  add("multiprocessors", gpm.sm);
+  add("tensor cores", gpm.tensor);
+  add("memory", gpm.dram);
+  return text;
+}
+
+/// How sure a choice is, as a phrase. A change was shown to be faster than what the user has; the
+/// phrase compares it with the other configs.
+inline std::string describe(const TierChoice& choice) {
+  const std::string open = detail::open_gain_text(choice.gain_upper_bound);
+  switch (choice.standing) {
+    case Confidence::keep_current:
+      return "keep it as it is: nothing was shown to be faster" + open;
+    case Confidence::not_confirmed:
+      return "keep it as it is: fresh processes did not confirm a gain";
+    case Confidence::tied:
+      return "the cheapest of " + std::to_string(choice.tie_set.size()) + " that are equally fast" +
+             open;
+    case Confidence::unresolved:
+      if (choice.promising) return "keep it as it is: what looked faster was not shown to be";
+      return "the best of what was tried" + (open.empty() ? "; another could be faster" : open) +
+             ": raise --budget or use an idle machine";
+    case Confidence::close:
+      return "no other finalist was shown to be faster" + open;
+    case Confidence::resolved:
+      break;
+  }
+  return "shown to be faster than the other finalists";
+}
+
+}  // namespace feedrate

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Causes that lie in how many samples a step has: what it costs beside them, and what they take.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "feedrate/core/quantity.hpp"
+#include "feedrate/tune/diagnose/causes_device.hpp"
+#include "feedrate/tune/diagnose/causes_placement.hpp"
+
+namespace feedrate::causes {
+
+/// The batches of the space that can be run.
+inline std::set<int> batches_of(const Evidence& evidence) {
+  std::set<int> batches = {evidence.trials[evidence.reference].config.batch};
+  for (const Trial& trial : evidence.trials) {
+    const bool fails =
+        trial.status == TrialStatus::failed || trial.status == TrialStatus::infeasible;
+    if (!fails) batches.insert(trial.config.batch);
+  }
+  return batches;
+}
+
+/// Share of the step that does not depend on the batch.
+inline double fixed_share(const StepDemand& step, int batch) noexcept {
+  return step.time.alpha_s / step.time(batch);
+}
+
+inline std::string step_text(const StepDemand& step, int batch) {
+  return "A step takes " + duration(step.time.alpha_s) + " whatever the batch, and " +
+         duration(step.time.beta_s) + " per sample more: " + percent(fixed_share(step, batch)) +
+         " of a step of " + std::to_string(batch) + " samples is the former.";
+}
+
+/// What a step costs beside its samples rules it even with the largest batch of the space.
+inline bool rules_at_any_batch(const Case& of, const StepDemand& step) {
+  const int largest = *batches_of(of.evidence).rbegin();
+  return step.seconds.size() >= 2 && fixed_share(step, largest) > 0.5;
+}
+
+/// What a step costs beside its samples goes where it is recorded: by rounds of that config, else
+/// by what of the step alone goes.
+inline std::optional<Claim> launched_at_once(const Case& of, const GraphGain& graph) {
+  auto claim = faster_step(of, graph.measured, of.account.device_s * (1 - 1 / graph.step));
+  if (!claim) return claim;
+  std::string remedy = record_as_graph(graph);
+  remedy.front() = 'R';
+  claim->diagnosis.remedy = remedy + ".";
+  return claim;
+}
+
+inline std::optional<Claim> work_too_small(const Case& of) {
+  const StepDemand* step = of.evidence.demands.step(of.config());
+  if (!step || !rules_at_any_batch(of, *step)) return std::nullopt;
+  const int largest = *batches_of(of.evidence).rbegin();
+  if (const GraphGain graph = gain_by_graph(of); graph.is_worth_it()) {
+    if (auto claim = launched_at_once(of, graph)) {
+      claim->diagnosis.cause = "work_too_small";
+      claim->diagnosis.evidence = step_text(*step, largest);
+      return claim;
+    }
+  }
+  auto claim = faster_step(of, {}, of.account.device_s * fixed_share(*step, of.config().batch));
+  if (!claim) return claim;
+  claim->diagnosis.cause = "work_too_small";
+  claim->diagnosis.gain.reset();  // no setting has it
+  claim->diagnosis.evidence = step_text(*step, largest);
+  claim->diagnosis.remedy =
+      "This work does not need this device: use a smaller one, far larger batches, or a step that "
+      "is captured as one graph.";
+  return claim;
+}
+
+/// Launches dominate the step, and a larger batch of the space shares them among more samples.
+inline std::optional<Claim> batch_too_small(const Case& of) {
+  const StepDemand* step = of.evidence.demands.step(of.config());
+  const int batch = of.config().batch;
+  const int largest = *batches_of(of.evidence).rbegin();
+  if (!step || step->seconds.size() < 2 || largest <= batch) return std::nullopt;
+  if (fixed_share(*step, batch) < 0.5 || rules_at_any_batch(of, *step)) return std::nullopt;
+  const double saved_s = 1 / step->rate(batch) - 1 / step->rate(largest);
+  const auto larger = added_by_tier(of.evidence, &Config::batch,
+                                    [&](const Config& config) { return config.batch > batch; });
+  auto claim = faster_step(of, larger, saved_s);
+  if (!claim) return claim;
+  claim->diagnosis.cause = "batch_too_small";
+  claim->diagnosis.evidence = step_text(*step, batch);
+  claim->diagnosis.remedy =
+      larger ? "Use a batch of " + std::to_string(larger->config.batch)
+             : "Use a larger batch, up to " + std::to_string(largest) + " of this space";
+  claim->diagnosis.remedy += "; scale the learning rate with it.";
+  if (const GraphGain graph = gain_by_graph(of); graph.is_worth_it()) {
+    claim->diagnosis.remedy += " Or " + record_as_graph(graph) + ".";
+  }
+  return claim;
+}
+
+/// The fastest smaller batch of those that were measured alone.
+inline std::optional<std::pair<int, double>> best_smaller_batch(const StepDemand& step, int batch) {
+  std::optional<std::pair<int, double>> best;
+  for (const auto& [smaller, seconds] : step.seconds) {
+    const double per_sample_s = seconds / smaller;
+    if (smaller < batch && (!best || per_sample_s < best->second)) best = {smaller, per_sample_s};
+  }
+  return best;
+}
+
+/// Bytes that are in use, and those that there are.
+struct MemoryUse {
+  double used, all;
+
+  bool is_full() const noexcept { return used > 0.9 * all; }
+  std::string text() const {
+    return format_bytes(static_cast<std::uint64_t>(used)) + " of " +
+           format_bytes(static_cast<std::uint64_t>(all));
+  }
+};
+
+/// Of the memory in which the step's batches lie; empty where that is unknown.
+inline std::optional<MemoryUse> memory_of(const Case& of) {
+  const bool own = of.trial().device_bytes() > 0;
+  const auto all =
+      own ? of.environment().device_memory_bytes : of.environment().memory_free_bytes;
+  if (!all) return std::nullopt;
+  const auto used = own ? of.trial().device_bytes() : of.trial().memory_bytes;
+  return MemoryUse{static_cast<double>(used), static_cast<double>(*all)};
+}
+
+/// A batch beyond the knee: slower per sample than a smaller one, or no faster while it fills the
+/// memory.
+inline std::optional<Claim> batch_too_large(const Case& of) {
+  const StepDemand* step = of.evidence.demands.step(of.config());
+  const int batch = of.config().batch;
+  const auto smaller = step ? best_smaller_batch(*step, batch) : std::nullopt;
+  if (!smaller) return std::nullopt;
+  const double own_s = 1 / step->rate(batch);  // measured when the smaller one was
+  const double ratio = own_s / smaller->second;
+  const auto memory = memory_of(of);
+  const bool fills = memory && memory->is_full();
+  auto claim = faster_step(of, {}, of.account.device_s * (1 - 1 / ratio));
+  if (!claim && fills && ratio > 0.98) claim = Claim{TimeComponent::device};
+  if (!claim) return claim;
+  claim->diagnosis.cause = "batch_too_large";
+  claim->diagnosis.evidence = "A sample takes " + duration(own_s) + " in a batch of " +
+                              std::to_string(batch) + ", and " + duration(smaller->second) +
+                              " in one of " + std::to_string(smaller->first) + ".";
+  if (fills) {
+    claim->diagnosis.evidence += " The memory is all but full: " + memory->text() + ".";
+  }
+  claim->diagnosis.remedy = "Use a smaller batch, such as " + std::to_string(smaller->first) + ".";
+  return claim;
+}
+
+}  // namespace feedrate::causes

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Causes that lie in thread pools within thread pools.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "feedrate/tune/diagnose/causes_workers.hpp"
+
+namespace feedrate::causes {
+
+/// Workers and the step's threads together are more than cores, and fewer step threads are faster.
+inline std::optional<Claim> too_many_step_threads(const Case& of) {
+  const Config& config = of.config();
+  if (of.is_serial() || config.workers + config.step_threads <= of.evidence.cores()) {
+    return std::nullopt;
+  }
+  const auto better = alternative(of.evidence, [&](const Config& other) {
+    return other.step_threads < config.step_threads &&
+           differs_only_in(&Config::step_threads, config, other);
+  });
+  if (!is_worth_it(of, better)) return std::nullopt;
+  return Claim{TimeComponent::gap,
+               of.seconds_of(better->gain),
+               {"nested_thread_pools", 0,
+                std::to_string(config.step_threads) + " threads of the step and " +
+                    workers(config.workers) + " share " + cores(of.evidence.cores()) + ".",
+                "Leave cores to the workers: " + settings(config, better->config) + ".",
+                better->gain, better->measured}};
+}
+
+/// The largest pool that the environment asks for.
+inline const ThreadPool* largest_pool(const Environment& environment) {
+  const auto& pools = environment.thread_pools;
+  const auto largest =
+      std::max_element(pools.begin(), pools.end(),
+                       [](const auto& a, const auto& b) { return a.threads < b.threads; });
+  return largest == pools.end() ? nullptr : &*largest;
+}
+
+/// Core-seconds per sample of the loader alone with the most workers over those with one.
+inline double cpu_inflation(const Evidence& evidence) {
+  const auto probes = loader_probes(evidence);
+  const auto one = probes.find(1);
+  if (one == probes.end() || one->second.cpu_s <= 0) return 1;
+  const auto cpu_s = [](const Round& round) {
+    return round.cpu_s / static_cast<double>(round.samples);
+  };
+  return cpu_s(probes.rbegin()->second) / cpu_s(one->second);
+}
+
+/// Each worker calls into a pool of its own, whose threads wait for each other on too few cores:
+/// the same sample costs more core-seconds the more workers there are.
+inline std::optional<Claim> pools_in_workers(const Case& of) {
+  const ThreadPool* pool = largest_pool(of.environment());
+  const double inflation = cpu_inflation(of.evidence);
+  if (of.is_serial() || !pool || pool->threads < 2 || inflation < 1.3) return std::nullopt;
+  if (of.config().workers * pool->threads <= of.evidence.cores()) return std::nullopt;
+  const auto& loader = of.evidence.demands.loader;
+  const double cpu_s = loader ? loader->cpu_s * inflation : of.account.loader_s;
+  const double wasted_s = cpu_s * (1 - 1 / inflation);
+  const double seconds = of.account.limit_s - of.limit_without(wasted_s, cpu_s);
+  return Claim{TimeComponent::feeding,
+               seconds,
+               {"nested_thread_pools", 0,
+                workers(of.config().workers) + " with pools of " + std::to_string(pool->threads) +
+                    " threads (" + pool->variable + ") share " + cores(of.evidence.cores()) +
+                    ": a sample takes " + times(inflation) +
+                    " the core-seconds that it takes with 1 worker.",
+                "Set " + pool->variable + "=1 for the workers.", of.gain_of(seconds), false}};
+}
+
+inline std::optional<Claim> nested_thread_pools(const Case& of) {
+  if (auto step = too_many_step_threads(of)) return step;
+  return pools_in_workers(of);
+}
+
+}  // namespace feedrate::causes

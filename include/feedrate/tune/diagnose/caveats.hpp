@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Caveats: what a recommended change of batch or precision asks for beside itself.
+#pragma once
+
+#include <array>
+#include <charconv>
+#include <string>
+#include <vector>
+
+#include "feedrate/tune/state/outcome.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// 4, 0.5, 1.33: with up to three digits, without needless zeros.
+inline std::string short_number(double value) {
+  std::array<char, 32> text;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
+  return {text.data(), end.ptr};
+}
+
+/// "batch 32 -> 128".
+inline std::string batch_change(const Config& from, const Config& to) {
+  return "batch " + std::to_string(from.batch) + " -> " + std::to_string(to.batch);
+}
+
+/// What a batch asks for that changes how many samples make an update.
+/// Source: P. Goyal et al., "Accurate, Large Minibatch SGD", 2017.
+inline std::string learning_rate_caveat(const Config& from, const Config& to) {
+  const double factor = static_cast<double>(to.batch) * to.accumulate /
+                        (static_cast<double>(from.batch) * from.accumulate);
+  return batch_change(from, to) + ": multiply the learning rate by " + short_number(factor) +
+         " (linear scaling rule, Goyal et al. 2017), and check that it converges";
+}
+
+/// How a loop that has an update of its weights after every `batches` batches keeps the samples of
+/// one; empty where it can't.
+inline std::string held_update(const Config& from, const Config& to, int batches) {
+  const int samples = from.batch * batches;
+  if (samples < to.batch || samples % to.batch != 0) return {};
+  const int then = samples / to.batch;
+  const std::string every = then == 1 ? "each batch" : std::to_string(then) + " batches";
+  return "; or update the weights after " + every + " (today after " +
+         (batches == 1 ? "each" : std::to_string(batches)) +
+         "), with the loss divided accordingly: an update then has as many samples as today, and "
+         "layers that normalise over the batch see other batches";
+}
+
+/// What a batch asks for that accumulation makes up for.
+inline std::string accumulation_caveat(const Config& from, const Config& to) {
+  return batch_change(from, to) + ": accumulate the gradients of " + std::to_string(to.accumulate) +
+         (to.accumulate == 1 ? " step" : " steps") + " for each update of " +
+         std::to_string(to.batch * to.accumulate) +
+         " samples; layers that normalise over the batch see other batches";
+}
+
+inline std::string precision_caveat(const Config& from, const Config& to) {
+  return "precision " + std::string(name_of(from.precision)) + " -> " +
+         std::string(name_of(to.precision)) + ": whether training converges as well was not judged";
+}
+
+}  // namespace detail
+
+/// What going from `from` to `to` asks for, a sentence without its point each; none for changes
+/// that leave the mathematics alone. `batches_per_update` is of a loop of the user's, 0: unknown.
+inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
+                                           int batches_per_update = 0) {
+  std::vector<std::string> caveats;
+  const bool same_update = from.batch * from.accumulate == to.batch * to.accumulate;
+  if (!same_update) {
+    caveats.push_back(detail::learning_rate_caveat(from, to) +
+                      detail::held_update(from, to, batches_per_update));
+  }
+  if (same_update && from.batch != to.batch) {
+    caveats.push_back(detail::accumulation_caveat(from, to));
+  }
+  if (from.precision != to.precision) caveats.push_back(detail::precision_caveat(from, to));
+  return caveats;
+}
+
+/// Fills the caveats of each tier's choice, against the reference.
+inline void fill_caveats(Outcome& outcome, int batches_per_update = 0) {
+  const Config& reference = outcome.trials[outcome.reference].config;
+  for (TierChoice& choice : outcome.tiers) {
+    choice.caveats = caveats_of(reference, outcome.trials[choice.trial].config, batches_per_update);
+  }
+}
+
+}  // namespace feedrate

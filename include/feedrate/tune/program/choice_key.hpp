@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key of a remembered choice: machine, dataset and space, each as a word.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "feedrate/data/dataset.hpp"
+#include "feedrate/machine/machine.hpp"
+#include "feedrate/tune/state/options.hpp"
+
+namespace feedrate {
+
+/// What a choice holds for: each a word without blanks. On anything else it is measured again.
+struct ChoiceKey {
+  std::string machine;  ///< fingerprint
+  std::string dataset;
+  std::string space;
+
+  bool operator==(const ChoiceKey&) const = default;
+};
+
+namespace detail {
+
+inline std::string field_text(const Field& field) {
+  std::string text = field.name + ":" + std::string(name_of(field.dtype));
+  for (const std::size_t extent : field.shape.extents()) (text += 'x') += std::to_string(extent);
+  return text + (field.ragged ? "r;" : ";");
+}
+
+inline int number_of(Precision value) noexcept {
+  return static_cast<int>(value);
+}
+inline int number_of(Preprocess value) noexcept {
+  return static_cast<int>(value);
+}
+inline int number_of(int value) noexcept {
+  return value;
+}
+
+/// " workers=4 prefetch=2 ...". A newer axis at its default is left out: what older versions have
+/// kept still holds.
+inline std::string config_fields(const Config& config) {
+  std::string text;
+  for_each_axis([&](const auto& axis) {
+    if (axis.newer && config.*axis.field == Config{}.*axis.field) return;
+    text += " " + std::string(axis.name) + "=" + std::to_string(number_of(config.*axis.field));
+  });
+  return text;
+}
+
+}  // namespace detail
+
+/// "2000:" and a number that stands for the fields.
+inline std::string dataset_key(std::size_t samples, const Layout& layout) {
+  std::string text;
+  for (const Field& field : layout) text += detail::field_text(field);
+  return std::to_string(samples) + ":" + detail::hexadecimal(detail::fnv1a(text));
+}
+
+/// A number that stands for all that is asked of a sweep but its budget and seed.
+inline std::string space_key(const TuneOptions& options) {
+  std::string text = detail::config_fields(options.reference);
+  detail::for_each_values(options.space, [&](auto field, const auto& values) {
+    if (axis_of(field).newer && values.size() == 1 && values.front() == Config{}.*field) return;
+    text += "|";
+    for (const auto value : values) text += std::to_string(detail::number_of(value)) + ",";
+  });
+  text += "|" + std::to_string(options.space.effective_batch) +
+          (options.space.workers_may_grow ? "g" : "") + "|" +
+          std::to_string(static_cast<int>(options.objective)) + "|" +
+          std::to_string(options.max_memory_bytes) + "|";
+  if (options.max_device_memory_bytes != ~std::uint64_t{0}) {
+    text += std::to_string(options.max_device_memory_bytes) + "|";
+  }
+  for (const Tier tier : options.allowed) text += std::to_string(static_cast<int>(tier));
+  return detail::hexadecimal(detail::fnv1a(text));
+}
+
+}  // namespace feedrate

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tuning in the user's own program: its dataset and its step, in process and unsupervised.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "feedrate/machine/limits.hpp"
+#include "feedrate/machine/machine.hpp"
+#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/measure/warm.hpp"
+#include "feedrate/tune/program/program.hpp"
+#include "feedrate/tune/program/program_plan.hpp"
+#include "feedrate/tune/program/remember.hpp"
+#include "feedrate/tune/tuner.hpp"
+
+namespace feedrate {
+namespace detail {
+
+/// A step takes a batch, or a batch and the config under trial.
+template <class S>
+concept StepOfBatch = std::is_invocable_v<S&, const Batch&>;
+template <class S>
+concept StepOfConfig = std::is_invocable_v<S&, const Batch&, const Config&>;
+
+/// A Source as it is, or made of a dataset by value or by shared_ptr.
+template <class D>
+std::shared_ptr<const Source> source_of(D dataset) {
+  if constexpr (std::is_convertible_v<D, std::shared_ptr<const Source>>) {
+    return dataset;
+  } else {
+    return make_source(std::move(dataset));
+  }
+}
+
+/// What makes the steps, and whether they look at their config.
+struct MakeStep {
+  std::function<TrainStep(const Config&)> make;
+  bool sees_config = false;
+};
+
+/// One and the same step for all configs; it must outlive the workload.
+template <class S>
+MakeStep steps_of(S& step) {
+  if constexpr (StepOfConfig<S>) {
+    return {[&step](const Config& config) -> TrainStep {
+              return [&step, config](const Batch& batch) { step(batch, config); };
+            },
+            true};
+  } else {
+    return {[&step](const Config&) -> TrainStep {
+              return [&step](const Batch& batch) { step(batch); };
+            },
+            false};
+  }
+}
+
+/// Runs `work` between saving and putting back; puts back also when `work` throws.
+template <class Work>
+auto with_state_kept(const ProgramOptions& options, Work&& work) {
+  const auto restore = options.save_state ? options.save_state() : std::function<void()>([] {});
+  if (!restore) {
+    throw Error(Fault::usage,
+                "save_state returned nothing to call: let it return a callable that "
+                "puts the state back.");
+  }
+  std::invoke_result_t<Work&> result;
+  try {
+    result = work();
+  } catch (...) {
+    restore();
+    throw;
+  }
+  restore();
+  return result;
+}
+
+/// Where nothing was chosen before an interruption, the reference stays.
+inline Choice choice_of(const Outcome& outcome) {
+  if (outcome.tiers.empty()) return {outcome.trials[outcome.reference].config};
+  const TierChoice& choice = outcome.choice();
+  return {outcome.recommended().config, choice.standing, choice.speedup.estimate};
+}
+
+/// By what was remembered.
+inline Tuned tuned_by(const Choice& choice, const ProgramOptions& options) {
+  Tuned tuned;
+  tuned.config = choice.config;
+  tuned.standing = choice.standing;
+  tuned.speedup = choice.speedup;
+  tuned.remembered = true;
+  tuned.order = options.order;
+  tuned.max_skips = options.max_skips;
+  return tuned;
+}
+
+/// By what was measured.
+inline Tuned tuned_by(Outcome outcome, const ProgramOptions& options) {
+  Tuned tuned = tuned_by(choice_of(outcome), options);
+  tuned.remembered = false;
+  tuned.outcome = std::move(outcome);
+  return tuned;
+}
+
+/// Writes the choice down. That this fails is no reason to lose what was measured.
+inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try {
+  file.keep(key, {tuned.config, tuned.standing, tuned.speedup});
+} catch (const Error& error) {
+  tuned.not_kept = error.what();
+}
+
+/// The data within the page cache as far as they fit, but a batch at least, and the step.
+inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeStep make_step,
+                            const ProgramOptions& options, const MemoryLimits& memory,
+                            int largest_batch) {
+  Workload workload;
+  workload.name = "program";
+  workload.source = warmed(source, {.bytes = memory.free_bytes / 2,
+                                    .seconds = options.budget_s / 5,
+                                    .seed = options.seed,
+                                    .stop = options.stop,
+                                    .least = static_cast<std::size_t>(largest_batch)});
+  workload.make_step = std::move(make_step.make);
+  workload.step_sees_config = make_step.sees_config;
+  workload.joules = options.joules;
+  workload.order = options.order;
+  workload.max_skips = options.max_skips;
+  workload.memory_bytes = memory.free_bytes / 2;
+  return workload;
+}
+
+inline Outcome measure(const std::shared_ptr<const Source>& source, const MakeStep& make_step,
+                       const TuneOptions& plan, const ProgramOptions& options,
+                       const MemoryLimits& memory) {
+  const int largest = std::max(plan.reference.batch,
+                               *std::max_element(plan.space.batch.begin(), plan.space.batch.end()));
+  return with_state_kept(options, [&] {
+    Pipeline pipeline(workload_of(source, make_step, options, memory, largest), largest,
+                      CacheMode::warm);
+    return feedrate::tune(pipeline, plan);
+  });
+}
+
+inline Tuned tune_source(const std::shared_ptr<const Source>& source, const MakeStep& make_step,
+                         const ProgramOptions& options) {
+  refuse_training(options);
+  refuse_unmetered(options);
+  const Limits limits = read_limits();
+  const TuneOptions plan = plan_of(options, limits, source->size());
+  refuse_untried(plan.space, make_step.sees_config);
+  if (options.remember.empty()) {
+    return tuned_by(measure(source, make_step, plan, options, limits.memory), options);
+  }
+  const ChoiceFile file(options.remember);
+  const ChoiceKey key{read_machine("/").fingerprint, dataset_key(source->size(), source->layout()),
+                      space_key(plan)};
+  if (const auto known = file.find(key)) return tuned_by(*known, options);
+  file.require_usable();
+  Tuned tuned = tuned_by(measure(source, make_step, plan, options, limits.memory), options);
+  if (tuned.outcome->interrupted) return tuned;
+  if (tuned.standing == Confidence::unresolved) {
+    tuned.not_kept =
+        "The measurements don't tell which config is best, so nothing is remembered: "
+        "give a longer budget, or a quieter machine.";
+  } else {
+    keep(tuned, file, key);
+  }
+  return tuned;
+}
+
+}  // namespace detail
+
+/// Finds out how to load `dataset` for `step`, by running both here. `dataset` is a Dataset by
+/// value or a shared_ptr to one; `step(batch)` or `step(batch, config)` trains on a batch and
+/// returns when that is done: on a GPU it synchronises.
+///
+/// Everything runs in this process, unsupervised: a step that crashes or hangs takes the program
+/// with it. The samples are read into the page cache first, as far as they fit. Blocks for about
+/// `budget_s`, or returns at once what `remember` holds for this machine, dataset and space. What
+/// the measurements left unresolved is not remembered.
+///
+/// Throws Error(usage) on options that make no sense, before anything is measured; Error(trials)
+/// when every config failed; and what save_state throws.
+template <class D, class S>
+Tuned tune(D dataset, S&& step, const ProgramOptions& options) {
+  static_assert(detail::StepOfBatch<S> || detail::StepOfConfig<S>,
+                "feedrate: a step takes a batch, const feedrate::Batch&, and may take the config "
+                "under trial, const feedrate::Config&, after it");
+  return detail::tune_source(detail::source_of(std::move(dataset)), detail::steps_of(step),
+                             options);
+}
+
+}  // namespace feedrate

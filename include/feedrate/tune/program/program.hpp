@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program says to tune its own dataset and step, and what it gets.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/load/options.hpp"
+#include "feedrate/tune/state/options.hpp"
+
+namespace feedrate {
+
+/// How to tune in a program.
+struct ProgramOptions {
+  int batch = 32;                        ///< to train with; unused where `space` is given
+  std::optional<Space> space = {};       ///< empty: see default_space
+  std::optional<Config> reference = {};  ///< what gains are measured against; empty: no workers
+  std::vector<Tier> allowed = {Tier::safe};
+  Objective objective = Objective::throughput;
+  double budget_s = 10;
+  /// Saves what a step changes (weights, the optimizer's state) and returns what puts it back.
+  std::function<std::function<void()>()> save_state = {};
+  bool may_train = false;  ///< the steps of the measurement may stay trained
+  std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< that the batches of a config may take
+  std::function<double()> joules = {};  ///< for samples_per_joule, such as cpu_energy().joules
+  std::string remember = {};  ///< file that keeps the choice for the next start; empty: none
+  OrderOptions order = {};
+  std::uint64_t max_skips = 0;
+  std::uint64_t seed = 0;
+  const std::atomic<bool>* stop = nullptr;  ///< ends the sweep after the round in progress
+  std::function<void(const Progress&)> observe = {};
+};
+
+/// What came of it.
+struct Tuned {
+  Config config;
+  Confidence standing = Confidence::unresolved;
+  double speedup = 1;              ///< of the rate, against the reference
+  bool remembered = false;         ///< read from the file: nothing was measured now
+  std::string not_kept;            ///< one sentence where the choice could not be written down
+  std::optional<Outcome> outcome;  ///< all that was measured; empty when remembered
+  OrderOptions order = {};
+  std::uint64_t max_skips = 0;
+
+  /// Ready for a Loader over the same dataset.
+  LoaderOptions loader_options() const {
+    return feedrate::loader_options(config, order, max_skips);
+  }
+};
+
+}  // namespace feedrate

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program's wishes mean on this machine, and which of them make no sense.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/machine/limits.hpp"
+#include "feedrate/tune/program/program.hpp"
+
+namespace feedrate {
+
+/// Workers 0, 1, 2, 4, ... up to the usable CPUs and on while they gain; prefetch 1, 2 and 4; one
+/// batch.
+inline Space default_space(int batch, int usable_cpus) {
+  Space space{.workers = {0}, .prefetch = {1, 2, 4}, .batch = {batch}, .workers_may_grow = true};
+  for (int n = 1; n < usable_cpus; n *= 2) space.workers.push_back(n);
+  space.workers.push_back(usable_cpus);
+  return space;
+}
+
+namespace detail {
+
+template <class T>
+bool has_choice(const std::vector<T>& values, T only) {
+  return std::any_of(values.begin(), values.end(), [&](T value) { return value != only; });
+}
+
+inline void refuse_untried(const Space& space, bool takes_config) {
+  if (has_choice(space.pinned, false)) {
+    throw Error(Fault::usage,
+                "Batches in a program's own tuning lie in plain memory: take 'pinned' "
+                "out of the space.");
+  }
+  for_each_values(space, [](auto field, const auto& values) {
+    const auto axis = axis_of(field);
+    if (!axis.built_in || !has_choice(values, Config{}.*field)) return;
+    throw Error(Fault::usage,
+                "How a program's own step is launched, and where it makes floats of bytes, is its "
+                "own: take '" +
+                    std::string(axis.name) + "' out of the space.");
+  });
+  const Config usual;
+  const bool needs_config = has_choice(space.precision, usual.precision) ||
+                            has_choice(space.step_threads, usual.step_threads) ||
+                            space.effective_batch > 0;
+  if (!needs_config || takes_config) return;
+  throw Error(Fault::usage,
+              "The space varies precision, step threads or accumulation, which a step "
+              "of a batch alone can't follow: give the step a second parameter, "
+              "const feedrate::Config&.");
+}
+
+inline void refuse_training(const ProgramOptions& options) {
+  if (options.save_state || options.may_train) return;
+  throw Error(Fault::usage,
+              "Tuning runs the step, which trains your model: give save_state, which "
+              "is put back at the end, or say may_train = true.");
+}
+
+[[noreturn]] inline void refuse_batch(int batch, const std::string& why) {
+  throw Error(Fault::usage,
+              "A batch of " + std::to_string(batch) + " can't be tried: " + why + ".");
+}
+
+/// A config that the loader or a step could make nothing of.
+inline void refuse_config(const Config& config, std::size_t samples) {
+  if (config.batch < 1 || static_cast<std::size_t>(config.batch) > samples) {
+    refuse_batch(config.batch, "the dataset has " + std::to_string(samples) + " samples");
+  }
+  if (config.workers < 0 || config.prefetch < 0) {
+    throw Error(Fault::usage, "Workers and prefetch can't be negative: ask for 0 or more.");
+  }
+  if (config.step_threads < 1 || config.accumulate < 1) {
+    throw Error(Fault::usage, "Step threads and accumulation count from 1: ask for 1 or more.");
+  }
+}
+
+inline void refuse_space(const Space& space, std::size_t samples) {
+  for_each_values(space, [](auto, const auto& values) {
+    if (!values.empty()) return;
+    throw Error(Fault::usage, "An axis of the space has no values: give each at least one.");
+  });
+  const auto each = [&](auto field, const auto& values) {
+    Config config{.batch = 1};
+    for (const auto value : values) {
+      config.*field = value;
+      refuse_config(config, samples);
+    }
+  };
+  for_each_values(space, each);
+  for (const int batch : space.batch) {
+    if (space.effective_batch % batch != 0) {
+      refuse_batch(batch, "it doesn't divide the effective batch of " +
+                              std::to_string(space.effective_batch));
+    }
+  }
+}
+
+inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
+                           std::size_t samples) {
+  const int cpus = limits.cpus.usable;
+  TuneOptions plan;
+  plan.space = options.space.value_or(default_space(options.batch, cpus));
+  refuse_space(plan.space, samples);
+  plan.reference.batch = plan.space.batch.front();
+  plan.reference.precision = plan.space.precision.front();
+  plan.reference.step_threads = plan.space.step_threads.front();
+  if (plan.space.effective_batch > 0) {
+    plan.reference.accumulate = plan.space.effective_batch / plan.reference.batch;
+  }
+  plan.reference = options.reference.value_or(plan.reference);
+  refuse_config(plan.reference, samples);
+  plan.allowed = options.allowed;
+  plan.max_memory_bytes = options.max_memory_bytes;
+  plan.objective = options.objective;
+  plan.budget_s = options.budget_s;
+  plan.seed = options.seed;
+  plan.cores = std::min<double>(limits.cpus.quota.value_or(cpus), cpus);
+  plan.stop = options.stop;
+  plan.observe = options.observe;
+  return plan;
+}
+
+inline void refuse_unmetered(const ProgramOptions& options) {
+  if (options.objective == Objective::mfu) {
+    throw Error(Fault::usage,
+                "The objective mfu needs the step's operations and the device's peak, "
+                "which are not known here: ask for throughput.");
+  }
+  if (options.objective == Objective::samples_per_joule && !options.joules) {
+    throw Error(Fault::usage,
+                "The objective samples_per_joule needs a meter: give joules, such as "
+                "feedrate::cpu_energy().joules.");
+  }
+}
+
+}  // namespace detail
+}  // namespace feedrate

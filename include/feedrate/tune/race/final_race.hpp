@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The finals: the best of each tier race each other and the reference until they are told apart, or
+// until what may be left to gain is little.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "feedrate/tune/race/finalists.hpp"
+#include "feedrate/tune/race/race.hpp"
+#include "feedrate/tune/race/regret.hpp"
+#include "feedrate/tune/state/sweep.hpp"
+
+namespace feedrate {
+
+/// The finals of a sweep and what follows from them.
+class FinalRace {
+ public:
+  explicit FinalRace(Sweep& sweep) : sweep_(sweep), race_(finalists(sweep), sweep.options().seed) {}
+
+  /// Runs passes until every tier is settled or `share` of the budget is used; returns which. A
+  /// proof follows, so that looking after each pass makes nothing false.
+  RaceEnd run(double share) {
+    constexpr int least_passes = 3, most_passes = 24;
+    double pass_began_s = sweep_.elapsed_s();
+    while (const auto index = race_.propose()) {
+      if (sweep_.stopped()) return RaceEnd::interrupted;
+      const bool may_end = race_.passes() > 0 || race_.is_stuck();
+      if (may_end && sweep_.is_past(share)) return RaceEnd::budget;
+      race_.notify(sweep_.run(*index, "race"));
+      if (!race_.at_pass_end()) continue;
+      if (race_.passes() >= least_passes) drop_hopeless();
+      if (race_.passes() >= least_passes && is_settled()) return RaceEnd::settled;
+      if (race_.passes() >= most_passes) return RaceEnd::last_pass;
+      const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
+      if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return RaceEnd::budget;
+    }
+    return RaceEnd::all_failed;
+  }
+
+  /// Writes pairs, noise and the choice of each tier into the outcome, in place of what stood
+  /// there.
+  void conclude() {
+    Outcome& outcome = sweep_.outcome();
+    outcome.tiers.clear();
+    outcome.pairs.clear();
+    outcome.passes = race_.passes();
+    outcome.noise = pair_noise().value_or(0);
+    for (const Tier tier : sweep_.options().allowed) {
+      if (const auto choice = choose(tier)) outcome.tiers.push_back(*choice);
+    }
+  }
+
+  /// Standard deviation of one paired log-ratio; empty before the second pass.
+  std::optional<double> pair_noise() const {
+    const double noise = race_.noise() * std::numbers::sqrt2;
+    return std::isfinite(noise) ? std::optional(noise) : std::nullopt;
+  }
+
+ private:
+  using TrialRunner = std::vector<std::size_t>;
+
+  /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
+  static constexpr double little = 0.0075;
+  static constexpr double much = 0.05;
+
+  /// Those of a tier that are still in the race, best first.
+  TrialRunner in_race(Tier tier) const {
+    TrialRunner trials = detail::scored(sweep_, tier);
+    std::erase_if(trials, [&](std::size_t t) {
+      return !race_.contains(t) || !race_.is_in(t) || !race_.has_run(t);
+    });
+    std::stable_sort(trials.begin(), trials.end(),
+                     [&](std::size_t a, std::size_t b) { return value(a) > value(b); });
+    return trials;
+  }
+
+  /// What a trial is taken to be worth: what exploring believed counts as one pass more.
+  double value(std::size_t trial) const {
+    const double passes = race_.passes();
+    return (passes * race_.score(trial) + *sweep_.belief(trial)) / (passes + 1);
+  }
+
+  /// Takes out who is of no use in any tier: four standard errors and more behind its leader.
+  void drop_hopeless() {
+    std::vector<bool> useful(sweep_.outcome().trials.size());
+    for (const Tier tier : sweep_.options().allowed) {
+      const TrialRunner trials = in_race(tier);
+      for (const std::size_t trial : trials) {
+        const auto [behind, error] = race_.difference(trials.front(), trial);
+        if (trial == trials.front() || behind < std::max(2 * finest_difference, 4 * error))
+          useful[trial] = true;
+      }
+    }
+    for (std::size_t t = 0; t < useful.size(); ++t) {
+      if (race_.contains(t) && !useful[t]) race_.drop(t);
+    }
+  }
+
+  bool is_settled() const {
+    const auto& tiers = sweep_.options().allowed;
+    return std::all_of(tiers.begin(), tiers.end(), [&](Tier tier) { return is_settled(tier); });
+  }
+  bool is_settled(Tier tier) const {
+    const TrialRunner trials = in_race(tier);
+    if (trials.empty()) return true;
+    const std::size_t choice = choice_of(tied(trials));
+    return expected_loss(race_, choice, trials) < little && gain_upper_bound(race_, choice, trials) < much;
+  }
+
+  /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
+  /// by then: what rivals may still be ahead by is reported.
+  TrialRunner tied(TrialRunner trials) const {
+    const std::size_t leader = trials.front();
+    std::erase_if(trials, [&](std::size_t trial) {
+      return trial != leader && value(leader) - value(trial) > finest_difference;
+    });
+    std::sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+      return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
+    });
+    return trials;
+  }
+
+  /// The cheapest of those that can't be told from the leader of a tier.
+  std::optional<TierChoice> choose(Tier tier) {
+    const TrialRunner trials = in_race(tier);
+    if (trials.empty()) return unraced(tier);
+    TierChoice choice{.tier = tier, .tie_set = tied(trials)};
+    choice.trial = choice_of(choice.tie_set);
+    const double alpha = alpha_beside_best(static_cast<int>(trials.size()));
+    for (const std::size_t trial : trials) {
+      if (trial != trials.front()) remember(race_.compare(trial, trials.front(), alpha));
+    }
+    choice.gain_upper_bound = gain_upper_bound(race_, choice.trial, trials);
+    choice.standing = standing(choice, trials);
+    return choice;
+  }
+
+  /// The best of what was explored, where no race took place.
+  std::optional<TierChoice> unraced(Tier tier) const {
+    const TrialRunner trials = detail::scored(sweep_, tier);
+    if (trials.empty()) return std::nullopt;
+    return TierChoice{.tier = tier,
+                      .trial = trials.front(),
+                      .tie_set = {trials.front()},
+                      .gain_upper_bound = std::numeric_limits<double>::infinity()};
+  }
+
+  /// The reference where it is among those tied, else the cheapest of them.
+  std::size_t choice_of(const TrialRunner& tie_set) const {
+    const std::size_t reference = sweep_.outcome().reference;
+    const bool keep = std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end();
+    return keep ? reference : tie_set.front();
+  }
+
+  Confidence standing(const TierChoice& choice, const TrialRunner& trials) const {
+    constexpr int least_passes = 3;
+    const bool keep = choice.trial == sweep_.outcome().reference;
+    if (keep && (race_.passes() == 0 || !has_measured_others())) return Confidence::unresolved;
+    if (keep) return Confidence::keep_current;
+    if (race_.passes() < least_passes || choice.gain_upper_bound > much) return Confidence::unresolved;
+    if (choice.tie_set.size() > 1) return Confidence::tied;
+    const bool shown = std::all_of(trials.begin(), trials.end(), [&](std::size_t trial) {
+      return trial == choice.trial || race_.is_shown_faster(choice.trial, trial);
+    });
+    return shown ? Confidence::resolved : Confidence::close;
+  }
+
+  /// Whether anything but the reference was measured, where there is anything else.
+  bool has_measured_others() const {
+    const auto& trials = sweep_.outcome().trials;
+    const auto ran = [](const Trial& trial) { return !trial.rounds.empty(); };
+    return trials.size() == 1 || std::count_if(trials.begin(), trials.end(), ran) > 1;
+  }
+
+  /// Tiers share pairs; the report holds each once.
+  void remember(const Pair& pair) {
+    for (const Pair& known : sweep_.outcome().pairs) {
+      if (std::minmax(known.a, known.b) == std::minmax(pair.a, pair.b)) return;
+    }
+    sweep_.outcome().pairs.push_back(pair);
+  }
+
+  Sweep& sweep_;
+  Race race_;
+};
+
+}  // namespace feedrate

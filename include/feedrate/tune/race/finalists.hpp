@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// The finalists: who of each tier goes on from exploring to the race.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "feedrate/tune/state/sweep.hpp"
+
+namespace feedrate {
+
+/// Differences of log-scores below this are none: 1 %.
+inline constexpr double finest_difference = 0.01;
+/// A tier whose leader is behind that of the widest by more than this, in logarithms, is not
+/// recommended beside it: its configs get less of the time.
+inline constexpr double far_behind = 0.2;
+
+namespace detail {
+
+/// The measured trials of a tier, best first.
+inline std::vector<std::size_t> scored(const Sweep& sweep, Tier tier) {
+  std::vector<std::size_t> trials;
+  for (std::size_t t = 0; t < sweep.outcome().trials.size(); ++t) {
+    if (sweep.within(t, tier) && sweep.score(t)) trials.push_back(t);
+  }
+  std::stable_sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
+    return *sweep.belief(a) > *sweep.belief(b);
+  });
+  return trials;
+}
+
+/// Brings the cheapest of those that are as good as the first to the front.
+inline void prefer_cheapest(const Sweep& sweep, std::vector<std::size_t>& best) {
+  const double good = *sweep.belief(best.front()) - finest_difference;
+  auto cheapest = best.begin();
+  for (auto trial = best.begin(); trial != best.end(); ++trial) {
+    const bool is_good = *sweep.belief(*trial) > good;
+    if (is_good && cheaper(sweep.trial(*trial).config, sweep.trial(*cheapest).config))
+      cheapest = trial;
+  }
+  std::rotate(best.begin(), cheapest, cheapest + 1);
+}
+
+/// Of one tier the cheapest that is as good as its leader, the leader, and the next best that may
+/// be as good.
+inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
+  constexpr std::size_t most = 4;
+  const double margin = std::max(0.03, 1.5 * sweep.noise.value_or(0.1));
+  std::vector<std::size_t> best = scored(sweep, tier);
+  if (best.empty()) return best;
+  const double least = *sweep.belief(best.front()) - margin;
+  std::erase_if(best, [&](std::size_t trial) { return *sweep.belief(trial) < least; });
+  prefer_cheapest(sweep, best);
+  best.resize(std::min(best.size(), most));
+  return best;
+}
+
+}  // namespace detail
+
+/// Trials of the tiers that may change, each once. The reference is among them where it may be as
+/// good as the best: a proof compares with it in any case. Where it is the only one of its tier
+/// nobody runs against it, unless it is all there is, and a tier that is far behind is left as it
+/// was explored.
+inline std::vector<std::size_t> finalists(const Sweep& sweep) {
+  std::vector<std::size_t> all;
+  const auto widest = detail::finalists_of(sweep, sweep.options().allowed.back());
+  for (const Tier tier : sweep.options().allowed) {
+    const auto own = detail::finalists_of(sweep, tier);
+    if (own.size() == 1 && own.front() == sweep.outcome().reference) continue;
+    if (own.empty() || *sweep.belief(own.front()) < *sweep.belief(widest.front()) - far_behind)
+      continue;
+    for (const std::size_t trial : own) {
+      if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);
+    }
+  }
+  return all.empty() ? widest : all;
+}
+
+}  // namespace feedrate

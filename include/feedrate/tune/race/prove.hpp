@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The proof: what a race chose, against the reference, in fresh rounds that are used for nothing
+// else. What it does not show to be better is not recommended.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "feedrate/tune/race/finalists.hpp"
+#include "feedrate/tune/race/race.hpp"
+#include "feedrate/tune/state/sweep.hpp"
+
+namespace feedrate {
+
+/// What fresh pairs say of one config against another.
+///
+/// The error of the mean is Student's t; the scatter of few pairs is joined with `usual`, that of a
+/// pair in the race, as if that were 4 more pairs. Beside it stands what pairs do not show.
+inline Interval proof_interval(std::span<const double> log_ratios, double usual, double alpha,
+                               double alpha_of_wander) {
+  constexpr double usual_pairs = 4;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (log_ratios.empty()) return {0, -infinity, infinity};
+  const auto n = static_cast<double>(log_ratios.size());
+  const double own = n > 1 ? standard_deviation(log_ratios) : 0;
+  const double freedom = n - 1 + usual_pairs;
+  const double scatter = std::sqrt(((n - 1) * own * own + usual_pairs * usual * usual) / freedom);
+  const double error = student_quantile(freedom, alpha) * scatter / std::sqrt(n);
+  const double wander = normal_quantile(alpha_of_wander / 2) * wander_of(scatter);
+  const double center = mean(log_ratios), half = std::hypot(error, wander);
+  return {center, center - half, center + half};
+}
+
+/// The choices of all tiers against the reference, in passes of random order.
+class Proof {
+ public:
+  /// `usual` is the standard deviation of a pair's log-ratio, as the race has shown it.
+  Proof(Sweep& sweep, double usual)
+      : sweep_(sweep),
+        usual_(usual),
+        trials_(candidates(sweep.outcome())),
+        race_(trials_, sweep.options().seed + 1) {}
+
+  /// Runs passes until every choice is told, or `share` of the budget is used up. One pass is
+  /// enough where that takes all of it and tells every choice; else there are two, where they take
+  /// no more than twice the budget. False where a trial failed: then the choice is to be made
+  /// again.
+  bool run(double share) {
+    if (!sweep_.is_open(sweep_.outcome().reference)) return skip();
+    while (trials_.size() > 1 && !is_over(share)) {
+      const auto index = race_.propose();
+      if (!index) break;
+      const auto score = sweep_.run(*index, "verify");
+      race_.notify(score);
+      if (!score) return false;
+    }
+    conclude();
+    return true;
+  }
+
+ private:
+  /// Where the reference does not run there is nothing to be better than.
+  bool skip() {
+    Outcome& outcome = sweep_.outcome();
+    outcome.headline = outcome.tiers.front().tier;
+    for (TierChoice& choice : outcome.tiers) {
+      choice.speedup = {1, 0, infinity};
+    }
+    return true;
+  }
+
+  /// After so many passes the data are looked at; the chance to be wrong is split among them.
+  static constexpr std::array<int, 5> looks = {2, 4, 7, 12, 20};
+  /// Of the intervals that are told, and of those by which a change is recommended: up to three
+  /// choices are proven, and where nothing is faster 1 % of all answers may be wrong.
+  static constexpr double alpha = 0.05, strict_alpha = 0.01;
+  static constexpr double longest_share = 2;
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  static std::vector<std::size_t> candidates(const Outcome& outcome) {
+    std::vector<std::size_t> trials = {outcome.reference};
+    for (const TierChoice& choice : outcome.tiers) {
+      if (std::find(trials.begin(), trials.end(), choice.trial) == trials.end())
+        trials.push_back(choice.trial);
+    }
+    return trials;
+  }
+
+  bool is_over(double share) {
+    if (sweep_.stopped()) return true;
+    if (!race_.at_pass_end()) return race_.passes() >= looks.front() && sweep_.is_past(share);
+    if (race_.passes() >= looks.back()) return true;
+    if (race_.passes() == 1 && sweep_.is_past(share) && is_told()) return true;
+    if (race_.passes() < looks.front()) return sweep_.is_past(longest_share);
+    return sweep_.is_past(share) || (at_look() && is_told());
+  }
+  bool at_look() const {
+    return std::find(looks.begin(), looks.end(), race_.passes()) != looks.end();
+  }
+
+  /// By the strict interval.
+  Interval objective(std::size_t a, std::size_t b) const {
+    return compare(a, b, &Score::objective, strict_alpha);
+  }
+  Interval compare(std::size_t a, std::size_t b, double Score::*what, double error) const {
+    return proof_interval(race_.log_ratios(a, b, what), usual_,
+                          error / static_cast<double>(looks.size()), error);
+  }
+  double wider() const { return std::log1p(sweep_.options().wider_gain); }
+
+  /// Whether more passes would change nothing: each choice is shown to be better or to be no gain,
+  /// and a wider one to be worth its price or not. The latter is asked for four passes: a choice
+  /// whose worth is in doubt by then is an offer.
+  bool is_told() const {
+    const std::size_t reference = sweep_.outcome().reference;
+    std::size_t narrower = reference;
+    for (const TierChoice& choice : sweep_.outcome().tiers) {
+      if (choice.trial == reference || choice.trial == narrower) continue;
+      const Interval gain = objective(choice.trial, reference);
+      if (gain.low <= 0 && gain.high > finest_difference) return false;
+      const Interval more = objective(choice.trial, narrower);
+      const bool asks = narrower != reference && race_.passes() < looks[1];
+      if (asks && more.low <= wider() && more.high > wider()) return false;
+      narrower = choice.trial;
+    }
+    return true;
+  }
+
+  /// Each tier keeps its choice where that is shown to be better than the reference, and seems no
+  /// worse than the choice of the narrower tier, which it may have, too. The widest that is shown
+  /// to be worth its price is recommended.
+  void conclude() {
+    Outcome& outcome = sweep_.outcome();
+    outcome.verified_rounds = race_.passes();
+    TierChoice narrower{.trial = outcome.reference, .gain_upper_bound = infinity};
+    std::size_t recommended = outcome.reference;
+    const Tier widest = outcome.headline;
+    outcome.headline = outcome.tiers.front().tier;
+    for (TierChoice& choice : outcome.tiers) {
+      settle(choice, narrower);
+      narrower = choice;
+      if (choice.tier > widest || choice.trial == recommended) continue;
+      const bool is_narrowest = &choice == &outcome.tiers.front();
+      if (!is_narrowest && objective(choice.trial, recommended).low < wider()) continue;
+      recommended = choice.trial;
+      outcome.headline = choice.tier;
+    }
+    if (recommended != outcome.reference) outcome.verified = outcome.choice().speedup;
+  }
+
+  void settle(TierChoice& choice, const TierChoice& narrower) {
+    const std::size_t reference = sweep_.outcome().reference;
+    const std::size_t wanted = choice.trial;
+    if (wanted == reference || wanted == narrower.trial) {
+      choice.speedup = wanted == reference ? Interval{1, 1, 1} : narrower.speedup;
+      return;
+    }
+    const Interval gain = objective(wanted, reference);
+    const bool is_better = gain.low > 0 && objective(wanted, narrower.trial).estimate > 0;
+    const Interval rate = compare(wanted, reference, &Score::rate, alpha);
+    const Interval speedup{std::exp(rate.estimate), std::exp(rate.low), std::exp(rate.high)};
+    if (is_better) {
+      choice.speedup = speedup;
+      return;
+    }
+    choice.trial = narrower.trial;
+    choice.speedup = narrower.speedup;
+    choice.gain_upper_bound = narrower.gain_upper_bound;
+    choice.tie_set = {narrower.trial};
+    choice.standing = narrower.trial == reference ? Confidence::keep_current : narrower.standing;
+    if (gain.low > 0 || (gain.estimate <= 0 && std::isfinite(gain.low))) return;
+    choice.promising = wanted;
+    choice.promise = std::isfinite(gain.low) ? speedup : seen(wanted);
+    if (narrower.trial == reference) choice.standing = Confidence::unresolved;
+  }
+
+  /// What rounds of the search say, where the time ended before the first pair: no proof.
+  Interval seen(std::size_t trial) const {
+    const Trial& reference = sweep_.trial(sweep_.outcome().reference);
+    const bool known = !reference.rounds.empty() && !sweep_.trial(trial).rounds.empty();
+    const double ratio =
+        known ? sweep_.trial(trial).samples_per_s().estimate / reference.samples_per_s().estimate
+              : 1;
+    return {ratio, 0, infinity};
+  }
+
+  Sweep& sweep_;
+  double usual_;
+  std::vector<std::size_t> trials_;
+  Race race_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Withdraws a recommendation that fresh processes do not confirm.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "feedrate/tune/state/outcome.hpp"
+
+namespace feedrate {
+
+/// Withdraws the recommended trial: each tier that chose it returns to the reference. Then the
+/// widest narrower tier that chose another trial gives the recommendation.
+///
+/// Measured gains of causes are dropped. Without another recommendation their remedies are
+/// replaced. Needs a tier.
+inline void reject_recommendation(Outcome& outcome) {
+  const std::size_t rejected = outcome.choice().trial;
+  for (TierChoice& choice : outcome.tiers) {
+    if (choice.trial != rejected) continue;
+    choice = {.tier = choice.tier,
+              .standing = Confidence::not_confirmed,
+              .trial = outcome.reference,
+              .tie_set = {outcome.reference},
+              .gain_upper_bound = std::numeric_limits<double>::infinity(),
+              .caveats = {}};
+  }
+  const auto stands =
+      std::find_if(outcome.tiers.rbegin(), outcome.tiers.rend(), [&](const TierChoice& choice) {
+        return choice.tier <= outcome.headline && choice.trial != outcome.reference;
+      });
+  if (stands != outcome.tiers.rend()) outcome.headline = stands->tier;
+  outcome.verified.reset();
+  outcome.verified_rounds = 0;
+  for (Diagnosis& diagnosis : outcome.diagnoses) {
+    if (!diagnosis.measured) continue;
+    diagnosis.gain.reset();
+    if (stands != outcome.tiers.rend()) continue;
+    diagnosis.remedy = "Fresh processes did not confirm a gain from the change that was tried.";
+    diagnosis.measured = false;
+  }
+}
+
+}  // namespace feedrate

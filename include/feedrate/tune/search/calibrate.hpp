@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calibration: a handful of probes of the parts, and the demands that follow from them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "feedrate/tune/search/calibrate_copies.hpp"
+#include "feedrate/tune/search/calibrate_loader.hpp"
+#include "feedrate/tune/state/sweep.hpp"
+
+namespace feedrate {
+
+/// Measures what each part costs, until `share` of the budget is used.
+class Calibration {
+ public:
+  Calibration(Sweep& sweep, double share) : sweep_(sweep), share_(share) {}
+
+  /// Each kind of step is looked at before the loader, whose probes may take long, but within a
+  /// third of the time: without the loader nothing can be predicted.
+  void run() {
+    const std::vector<Kind> kinds = kinds_of_steps();
+    measure_step(kinds.front());
+    std::size_t next = 1;
+    while (next < kinds.size() && !sweep_.is_past(share_ / 3)) look_at_step(kinds[next++]);
+    LoaderCalibration(sweep_, share_).run();
+    CopyCalibration(sweep_, share_, failed_).run();
+    while (next < kinds.size()) look_at_step(kinds[next++]);
+    for (std::size_t s = 1; s < demands().steps.size(); ++s) complete_step(demands().steps[s]);
+  }
+
+  /// The steps alone, of every kind.
+  void measure_steps() {
+    for (const Kind& kind : kinds_of_steps()) measure_step(kind);
+  }
+
+ private:
+  /// Steps of one kind differ by their batch alone.
+  using Kind = std::tuple<Precision, int, bool>;  ///< precision, step threads, graph
+
+  static Kind kind_of(const Config& config) noexcept {
+    return {config.precision, config.step_threads, config.graph};
+  }
+
+  Demands& demands() { return sweep_.outcome().demands; }
+  bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
+
+  /// The reference's first: it is the one that everything else is compared with. Then those that
+  /// are most like it.
+  std::vector<Kind> kinds_of_steps() const {
+    const Config& reference = sweep_.reference();
+    std::vector<Kind> kinds = {kind_of(reference)};
+    for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
+      const Kind kind = kind_of(sweep_.trial(t).config);
+      const bool known = std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+      if (sweep_.is_open(t) && !known) kinds.push_back(kind);
+    }
+    const auto distance = [&](const Kind& kind) {
+      const auto& [precision, threads, graph] = kind;
+      const double times = static_cast<double>(threads) / reference.step_threads;
+      return std::abs(std::log2(times)) + (precision == reference.precision ? 0 : 0.5);
+    };
+    std::stable_sort(kinds.begin() + 1, kinds.end(),
+                     [&](const Kind& a, const Kind& b) { return distance(a) < distance(b); });
+    return kinds;
+  }
+
+  std::map<int, Config> open_steps(const Kind& kind) const {
+    return open_by_batch(sweep_, failed_,
+                         [&](const Config& config) { return kind_of(config) == kind; });
+  }
+
+  /// One kind of step with its smallest batch, with the largest that works and fits the time, and
+  /// with one between them: between them lies the knee, where there is one.
+  void measure_step(const Kind& kind) {
+    if (out_of_time()) return;
+    const auto [precision, threads, graph] = kind;
+    StepDemand step{precision, threads, graph, {}, {}, 0, 0};
+    if (!probe_smallest(step, kind)) return;
+    if (!is_slow(step)) probe_largest(step, kind);
+    if (!is_slow(step)) measure_middle(step, open_steps(kind));
+    step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
+    demands().steps.push_back(std::move(step));
+  }
+
+  /// Another kind of step, with the largest batch that takes little time: it is seen at once where
+  /// that kind is far slower, or fails.
+  void look_at_step(const Kind& kind) {
+    if (out_of_time() || demands().steps.empty()) return measure_step(kind);
+    const auto [precision, threads, graph] = kind;
+    const std::map<int, Config> configs = open_steps(kind);
+    if (configs.empty() || is_beyond_slow(kind)) return;
+    StepDemand step{precision, threads, graph, {}, {}, 0, 0};
+    const auto above = configs.upper_bound(affordable_batch(threads));
+    const auto& [batch, config] = above == configs.begin() ? *above : *std::prev(above);
+    if (!probe_step(step, config)) {
+      give_up(config, batch, last_lost(batch));
+      return measure_step(kind);
+    }
+    step.time = law_of_another(step);
+    demands().steps.push_back(std::move(step));
+  }
+
+  /// One that was only looked at, unless it is slow: its smallest and its largest batch, too, and
+  /// one between them.
+  void complete_step(StepDemand& step) {
+    const Kind kind{step.precision, step.step_threads, step.graph};
+    const std::map<int, Config> configs = open_steps(kind);
+    if (step.seconds.size() > 1 || configs.empty() || is_slow(step) || out_of_time()) return;
+    const auto& [smallest, config] = *configs.begin();
+    if (!step.seconds.contains(smallest)) probe_step(step, config);
+    if (!out_of_time() && step.seconds.rbegin()->first < configs.rbegin()->first)
+      probe_largest(step, kind);
+    if (!out_of_time()) measure_middle(step, open_steps(kind));
+    step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
+  }
+
+  /// The largest batch of the first kind whose probe takes an eighth of the longest round at most,
+  /// also with so many threads.
+  int affordable_batch(int threads) {
+    const StepDemand& first = demands().steps.front();
+    const double slower = std::max(1.0, static_cast<double>(first.step_threads) / threads);
+    int largest = first.seconds.begin()->first;
+    for (const auto& [batch, seconds] : first.seconds) {
+      if (3 * seconds * slower <= sweep_.longest_round_s() / 8) largest = batch;
+    }
+    return largest;
+  }
+
+  /// With what fails, others are given up: what is open then is asked for anew.
+  bool probe_smallest(StepDemand& step, const Kind& kind) {
+    while (true) {
+      const std::map<int, Config> configs = open_steps(kind);
+      if (configs.empty()) return false;
+      const auto& [batch, config] = *configs.begin();
+      if (probe_step(step, config)) return true;
+      give_up(config, batch, batch);
+    }
+  }
+
+  void probe_largest(StepDemand& step, const Kind& kind) {
+    const int smallest = step.seconds.begin()->first;
+    std::map<int, Config> configs = open_steps(kind);
+    while (!configs.empty() && configs.rbegin()->first > smallest) {
+      const Config config = configs.rbegin()->second;
+      const bool too_long = takes_too_long(step, config.batch);
+      if (!too_long && probe_step(step, config)) return;
+      if (!too_long) give_up(config, config.batch, last_lost(config.batch));
+      configs = open_steps(kind);
+      if (too_long) configs.erase(configs.lower_bound(config.batch), configs.end());
+    }
+  }
+
+  void measure_middle(StepDemand& step, const std::map<int, Config>& configs) {
+    const double low = step.seconds.begin()->first, high = step.seconds.rbegin()->first;
+    const auto above = configs.lower_bound(static_cast<int>(std::lround(std::sqrt(low * high))));
+    if (above == configs.end() || step.seconds.contains(above->first)) return;
+    probe_step(step, above->second);
+  }
+
+  /// With so many threads the step is less than half as fast as with other numbers of them: that is
+  /// not worth more probes. Of another precision a small batch says little of a large one, where
+  /// its faster products count and not what it costs more to launch.
+  bool is_slow(const StepDemand& step) {
+    const auto& [batch, seconds] = *step.seconds.begin();
+    const std::vector<StepDemand>& others = demands().steps;
+    return std::any_of(others.begin(), others.end(),
+                       [&, batch = batch, seconds = seconds](const StepDemand& other) {
+                         const auto same = other.seconds.find(batch);
+                         return other.precision == step.precision && other.graph == step.graph &&
+                                same != other.seconds.end() && 2 * same->second < seconds;
+                       });
+  }
+
+  /// Whether a number of threads between this one and the reference's is slow already.
+  bool is_beyond_slow(const Kind& kind) {
+    const auto [least, most] = std::minmax({std::get<1>(kind), sweep_.reference().step_threads});
+    const std::vector<StepDemand>& steps = demands().steps;
+    return std::any_of(
+        steps.begin(), steps.end(), [&, least = least, most = most](const StepDemand& other) {
+          const bool between = least < other.step_threads && other.step_threads < most;
+          return between && other.precision == std::get<0>(kind) && is_slow(other);
+        });
+  }
+
+  /// A kind of step that was seen with one batch is taken to follow the batch as another kind does.
+  StepTime law_of_another(const StepDemand& step) {
+    const auto& [batch, seconds] = *step.seconds.begin();
+    const StepDemand* like = nullptr;
+    for (const StepDemand& other : demands().steps) {
+      const bool better =
+          !like || (like->precision != step.precision && other.precision == step.precision);
+      if (other.seconds.size() > 1 && better) like = &other;
+    }
+    if (!like) return fit_step(step.seconds);
+    const double slower = seconds / like->time(batch);
+    return {slower * like->time.alpha_s, slower * like->time.beta_s};
+  }
+
+  bool probe_step(StepDemand& step, Config config) {
+    config.pinned = false;
+    const auto round = sweep_.probe({Part::device, config, sweep_.probe_options()}, "calibrate");
+    if (!round) return false;
+    step.seconds[config.batch] = config.batch / round->samples_per_s();
+    step.cpu_s = round->cpu_s / static_cast<double>(round->samples);
+    step.variability = round->variability * config.batch;
+    step.launch_s = round->host_s;
+    return true;
+  }
+
+  /// Three steps of so many samples, at the rate known so far. There are many kinds but the first.
+  bool takes_too_long(const StepDemand& step, int batch) {
+    const auto& [known, seconds] = *step.seconds.rbegin();
+    const bool is_first = demands().steps.empty();
+    return 3 * seconds * batch / known > sweep_.longest_round_s() / (is_first ? 2 : 8);
+  }
+
+  /// The largest batch that is lost with one that failed: all that need more memory, where that
+  /// lacked.
+  int last_lost(int batch) const {
+    return sweep_.lacked_memory() ? std::numeric_limits<int>::max() : batch;
+  }
+
+  /// What a step can't do alone it can't do behind a loader; what it did there it can do.
+  void give_up(const Config& step, int from_batch, int to_batch) {
+    failed_.push_back(step);
+    for (Trial& trial : sweep_.outcome().trials) {
+      const Config& config = trial.config;
+      if (kind_of(config) != kind_of(step) || config.preprocess != step.preprocess) continue;
+      if (config.batch < from_batch || config.batch > to_batch) continue;
+      if (trial.status != TrialStatus::infeasible && trial.rounds.empty()) sweep_.give_up(trial);
+    }
+  }
+
+  Sweep& sweep_;
+  double share_;
+  std::vector<Config> failed_;  ///< alone
+};
+
+}  // namespace feedrate

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exploring: predict every config, then measure where the most may be gained, until that is little.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numbers>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "feedrate/core/random.hpp"
+#include "feedrate/tune/search/posterior.hpp"
+#include "feedrate/tune/search/candidates.hpp"
+#include "feedrate/tune/state/sweep.hpp"
+
+namespace feedrate {
+
+/// The model-based search: single rounds, each where the expected improvement per second is
+/// largest. Source: J. Snoek, H. Larochelle, R. P. Adams, "Practical Bayesian Optimization of
+/// Machine Learning Algorithms", 2012.
+class Exploration {
+ public:
+  explicit Exploration(Sweep& sweep) : sweep_(sweep), beliefs_(sweep, candidates_of(sweep)) {
+    for (std::size_t i = 0; i < beliefs_.size(); ++i)
+      cost_s_.push_back(detail::round_cost_s(sweep, beliefs_.config(i)));
+  }
+
+  /// Runs the reference, then all of few configs; of many what is predicted to be best, until none
+  /// promises more than `worth`. Ends where `share` of the budget is used.
+  void run(double share) {
+    try_reference(false);
+    if (beliefs_.size() == 0) return;
+    if (beliefs_.size() <= few) {
+      try_all(share);
+    } else {
+      improve(share);
+      refine_locally(share);
+    }
+    if (!beliefs_.has_learnt()) try_reference(true);
+    tell();
+  }
+
+ private:
+  /// Expected improvement, in logarithms, for which a round is run.
+  static constexpr double worth = 0.0004;
+  /// What it counts in a tier that is far behind.
+  static constexpr double weight_behind = 0.25;
+  /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
+  static constexpr double doubt = 0.03;
+  /// So few configs leave nothing to predictions: to measure them takes seconds.
+  static constexpr std::size_t few = 16;
+  /// So often those that may lead are measured, within so much of the share: the rest is the
+  /// race's.
+  static constexpr int turns = 3;
+  static constexpr double turns_share = 2.0 / 3;
+
+  /// It is run even where nothing could be predicted of it. One that takes long waits for its
+  /// proof, unless it is the last that is left to try.
+  void try_reference(bool is_last) {
+    const std::size_t reference = sweep_.outcome().reference;
+    const bool waits = !is_last && beliefs_.size() > 1;
+    if (waits && detail::round_takes_too_long(sweep_, reference)) return;
+    if (!sweep_.is_open(reference)) return;
+    for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+      if (beliefs_.trial(i) == reference) return try_one(i);
+    }
+    sweep_.run(reference, "explore");
+  }
+
+  void try_one(std::size_t i) {
+    Trial& trial = sweep_.trial(beliefs_.trial(i));
+    if (trial.rounds.empty()) trial.predicted_samples_per_s = beliefs_.expected_rate(i);
+    if (const auto score = sweep_.run(beliefs_.trial(i), "explore")) {
+      beliefs_.observe(i, *score);
+    } else {
+      beliefs_.close(i);
+    }
+  }
+
+  bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
+
+  /// Measures each config once, what is expected to be fastest first: it is sure to be reached.
+  /// Then those that may lead again, in random order.
+  void try_all(double share) {
+    while (const auto next = best_untried()) {
+      if (is_over(share)) return;
+      try_one(*next);
+    }
+    Random random(sweep_.options().seed, 0, 1);
+    std::vector<std::size_t> order(beliefs_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (int turn = 1; turn < turns; ++turn) {
+      shuffle(order, random);
+      for (const std::size_t i : order) {
+        if (sweep_.stopped() || sweep_.is_past(share * turns_share)) return;
+        if (beliefs_.is_open(i) && may_lead(i)) try_one(i);
+      }
+      repeated_ = true;
+    }
+  }
+
+  /// Whether it may be the best of a tier: single rounds are slow by half at most.
+  bool may_lead(std::size_t i) const {
+    const auto& tiers = sweep_.options().allowed;
+    return std::any_of(tiers.begin(), tiers.end(), [&](Tier tier) {
+      const auto leader = beliefs_.leader_of(tier);
+      if (!leader || !beliefs_.within(i, tier)) return false;
+      return beliefs_.value(i) > beliefs_.value(*leader) - std::numbers::ln2;
+    });
+  }
+
+  void improve(double share) {
+    int idle = 0;
+    for (double best = -HUGE_VAL;
+         const auto next = idle < patience() ? most_promising() : std::nullopt;) {
+      if (is_over(share)) return;
+      try_one(*next);
+      if (!beliefs_.is_open(*next) && sweep_.lacked_memory()) continue;  // others may have room
+      const double now = best_values();
+      idle = now > best + finest_difference / 2 ? 0 : idle + 1;
+      best = std::max(best, now);
+    }
+  }
+
+  /// So many rounds in a row that change nothing end the search: plateaus have no end.
+  int patience() const { return 15 + static_cast<int>(beliefs_.size() / 25); }
+
+  /// Sum over the tiers of what their leaders reach.
+  double best_values() const {
+    double sum = 0;
+    for (const Tier tier : sweep_.options().allowed) {
+      if (const auto leader = beliefs_.leader_of(tier)) sum += beliefs_.value(*leader);
+    }
+    return sum;
+  }
+
+  /// What is expected to gain most per second, in any tier. A tier of which nothing was measured
+  /// yet begins with its best.
+  std::optional<std::size_t> most_promising() const {
+    if (!beliefs_.has_learnt()) return best_untried();
+    std::optional<std::size_t> best;
+    double most = 0;
+    for (const Tier tier : sweep_.options().allowed) {
+      const auto leader = beliefs_.leader_of(tier);
+      if (!leader) {
+        if (const auto first = best_within(tier)) return first;
+        continue;
+      }
+      const double weight = beliefs_.is_behind(*leader) ? weight_behind : 1;
+      for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+        if (!beliefs_.is_open(i) || !beliefs_.within(i, tier)) continue;
+        const double gain = weight * beliefs_.expected_improvement(i, *leader);
+        if (gain <= worth || gain / cost_s_[i] <= most) continue;
+        most = gain / cost_s_[i];
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  std::optional<std::size_t> best_untried() const {
+    return beliefs_.best_of([&](std::size_t i) { return beliefs_.expected_rate(i); },
+                            [&](std::size_t i) { return !beliefs_.was_tried(i); });
+  }
+  std::optional<std::size_t> best_within(Tier tier) const {
+    return beliefs_.best_of([&](std::size_t i) { return beliefs_.value(i); },
+                            [&](std::size_t i) { return beliefs_.within(i, tier); });
+  }
+
+  /// Measures the neighbours of each tier's leader that may well be better, until none is left.
+  void refine_locally(double share) {
+    for (const Tier tier : sweep_.options().allowed) {
+      while (const auto next = beliefs_.has_learnt() ? best_neighbour(tier) : std::nullopt) {
+        if (is_over(share)) return;
+        try_one(*next);
+      }
+    }
+  }
+
+  std::optional<std::size_t> best_neighbour(Tier tier) const {
+    const auto leader = beliefs_.leader_of(tier);
+    if (!leader || beliefs_.is_behind(*leader)) return std::nullopt;
+    return beliefs_.best_of([&](std::size_t i) { return beliefs_.value(i); },
+                            [&](std::size_t i) {
+                              return !beliefs_.was_tried(i) && beliefs_.within(i, tier) &&
+                                     may_beat(i, *leader);
+                            });
+  }
+
+  bool may_beat(std::size_t i, std::size_t leader) const {
+    if (!are_neighbours(beliefs_.config(i), beliefs_.config(leader))) return false;
+    const double hope = beliefs_.value(i) + 3 * std::max(beliefs_.deviation(i), doubt);
+    return hope > beliefs_.value(leader) + finest_difference;
+  }
+
+  /// Leaves what was learnt with the sweep: beliefs of the measured, predictions of the others.
+  void tell() {
+    if (!beliefs_.has_learnt()) return;
+    if (beliefs_.size() > few || repeated_) sweep_.noise = beliefs_.noise();
+    for (std::size_t i = 0; i < beliefs_.size(); ++i) {
+      Trial& trial = sweep_.trial(beliefs_.trial(i));
+      if (beliefs_.was_tried(i)) {
+        sweep_.believe(beliefs_.trial(i), beliefs_.score(i));
+      } else if (beliefs_.is_open(i)) {
+        trial.predicted_samples_per_s = beliefs_.expected_rate(i);
+        trial.status = TrialStatus::predicted;
+        trial.reason = is_over_ ? "the budget ended first" : "measuring it promised too little";
+      }
+    }
+  }
+
+  Sweep& sweep_;
+  Beliefs beliefs_;
+  std::vector<double> cost_s_;  ///< of a round of each candidate
+  bool repeated_ = false, is_over_ = false;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that configs may take: what needs more by prediction is not tried.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "feedrate/core/quantity.hpp"
+#include "feedrate/measure/measurer.hpp"
+#include "feedrate/tune/state/options.hpp"
+
+namespace feedrate {
+
+/// Asks the measurer once for all configs that take the same memory.
+class MemoryLimit {
+ public:
+  MemoryLimit(Measurer& measurer, const TuneOptions& options)
+      : measurer_(measurer),
+        host_(options.max_memory_bytes),
+        own_(options.max_device_memory_bytes) {}
+
+  /// Why `config` can't be tried; empty where it fits.
+  std::string why_not(const Config& config) {
+    if (host_ != unlimited) {
+      const std::uint64_t bytes =
+          asked(host_bytes_, config, [&] { return measurer_.memory_bytes(config); });
+      if (bytes > host_) return needs(bytes, "", host_);
+    }
+    if (own_ != unlimited) {
+      Config on_device = config;  // how its batches come there takes none of it
+      on_device.workers = on_device.prefetch = 0;
+      on_device.pinned = false;
+      const std::uint64_t bytes =
+          asked(own_bytes_, on_device, [&] { return measurer_.device_memory_bytes(on_device); });
+      if (bytes > own_) return needs(bytes, " of the device's memory", own_);
+    }
+    return {};
+  }
+
+ private:
+  static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
+  using Key = std::tuple<int, int, int, Precision, int, bool, bool, bool, Preprocess>;
+  using Known = std::map<Key, std::uint64_t>;
+
+  template <class Ask>
+  static std::uint64_t asked(Known& known, const Config& c, Ask&& ask) {
+    const Key key{c.batch,       c.prefetch, c.step_threads, c.precision, c.accumulate,
+                  c.workers > 0, c.pinned,   c.graph,        c.preprocess};
+    const auto [found, added] = known.try_emplace(key, 0);
+    if (added) found->second = ask();
+    return found->second;
+  }
+
+  static std::string needs(std::uint64_t bytes, const char* where, std::uint64_t most) {
+    return "needs " + format_bytes(bytes) + where + ", more than the " + format_bytes(most) +
+           " that it may take";
+  }
+
+  Measurer& measurer_;
+  std::uint64_t host_, own_;
+  Known host_bytes_, own_bytes_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a sweep is asked, and what it says of its progress.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/machine/environment.hpp"
+#include "feedrate/tune/state/outcome.hpp"
+
+namespace feedrate {
+
+/// What is maximised.
+enum class Objective : std::uint8_t {
+  utilization,  ///< coupled rate over the best device rate in the space
+  throughput,   ///< samples/s
+  busy,         ///< share of time in which the device executes steps
+  mfu,          ///< model FLOP/s over the machine's own product rate in that precision
+  samples_per_joule,
+};
+
+inline constexpr std::array<std::string_view, 5> objective_names = {
+    "utilization", "throughput", "busy", "mfu", "samples_per_joule"};
+
+/// What a sweep is doing now.
+struct Progress {
+  std::string_view phase;  ///< calibrate, explore, race, verify, ceilings
+  const Config* config = nullptr;
+  const Round* round = nullptr;  ///< the round that just ended, if one did
+  std::string failure;           ///< why it did not end well
+  const Config* best = nullptr;
+  double best_samples_per_s = 0;
+  double elapsed_s = 0;
+  double budget_s = 0;
+};
+
+/// How to sweep.
+struct TuneOptions {
+  Space space;
+  Config reference;  ///< what gains are measured against
+  std::vector<Tier> allowed = {Tier::safe, Tier::numerics, Tier::training};
+  Tier headline = Tier::training;  ///< choices of wider tiers are shown, and not recommended
+  double wider_gain = 0.05;  ///< a wider tier is recommended where it is shown to gain this on top
+  Objective objective = Objective::utilization;
+  Search search = Search::model;
+  double budget_s = 60;
+  double round_s = 0;  ///< of a round, at least; 0: a part of the budget
+  int max_rounds = 0;  ///< of search and race; 0: the budget decides. Ceilings come on top
+  std::uint64_t max_memory_bytes = ~std::uint64_t{0};         ///< for slots and step
+  std::uint64_t max_device_memory_bytes = ~std::uint64_t{0};  ///< of a device of its own
+  std::map<Precision, double> peak_flops_per_s;               ///< for the objective mfu
+  double cores = 1;  ///< that loader and step share on the cpu device
+  std::uint64_t seed = 0;
+  std::vector<NotApplicable> not_applicable;
+  Environment environment;                 ///< what a diagnosis may know beside the measurements
+  const std::atomic<bool>* stop = nullptr;   ///< ends the sweep after the round in progress
+  const std::atomic<bool>* abort = nullptr;  ///< ends that round too
+  std::function<void(const Progress&)> observe;
+  std::function<void(const Outcome&)> save;  ///< called after each round with what is known
+};
+
+}  // namespace feedrate

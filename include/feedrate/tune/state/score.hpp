@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The score of a round: what the objective makes of it.
+#pragma once
+
+#include <cmath>
+
+#include "feedrate/measure/round.hpp"
+#include "feedrate/tune/state/options.hpp"
+#include "feedrate/tune/state/pair.hpp"
+
+namespace feedrate {
+
+/// Logarithm of the FLOP/s of the machine in the config's precision; 0 where unknown.
+inline double log_peak(const TuneOptions& options, const Config& config) {
+  const auto peak = options.peak_flops_per_s.find(config.precision);
+  return peak == options.peak_flops_per_s.end() ? 0 : std::log(peak->second);
+}
+
+/// The logarithms of objective and rate.
+inline Score score_of(const Round& round, const Config& config, const TuneOptions& options) {
+  const double rate = std::log(round.samples_per_s());
+  const auto scored = [&](double objective) {
+    return Score{objective, rate, round.block, round.others_share};
+  };
+  switch (options.objective) {
+    case Objective::busy:
+      return scored(std::log(round.busy()));
+    case Objective::mfu:
+      return scored(rate - log_peak(options, config));
+    case Objective::samples_per_joule:
+      return scored(rate + std::log(round.duration_s / round.energy_j));
+    case Objective::utilization:
+    case Objective::throughput:
+      break;
+  }
+  return scored(rate);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/core/space.hpp"
+
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+
+namespace feedrate::space_tests {
+namespace {
+
+TEST_CASE("A space spans each config once, and without workers nothing is prefetched", "[space]") {
+  // Bug: configs that differ in nothing that matters, tried twice.
+  const auto configs = configs_of({.workers = {0, 1, 2}, .prefetch = {1, 4}, .batch = {8, 16}});
+  CHECK(configs.size() == 2 * (1 + 2 * 2));
+  for (const Config& config : configs) CHECK((config.workers == 0) == (config.prefetch == 0));
+}
+
+TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
+  // Bug: an axis that is forgotten in the sweep though it is a field of Config.
+  const Space space{.workers = {1, 2},
+                    .prefetch = {1, 2},
+                    .pinned = {false, true},
+                    .step_threads = {1, 2},
+                    .graph = {false, true},
+                    .preprocess = {Preprocess::device, Preprocess::host},
+                    .precision = {Precision::fp32, Precision::bf16},
+                    .batch = {8, 16},
+                    .effective_batch = 32};
+  const auto configs = configs_of(space);
+  CHECK(configs.size() == 256);
+  for_each_axis([&](const auto& axis) {
+    const auto first = configs.front().*axis.field;
+    CHECK(std::any_of(configs.begin(), configs.end(),
+                      [&](const Config& config) { return config.*axis.field != first; }));
+  });
+}
+
+TEST_CASE("A tier holds the changes of its own axes and of narrower tiers", "[space]") {
+  // Bug: a batch that counts as a safe change.
+  const Config from{};
+  const Config workers{.workers = 4};
+  const Config bf16{.workers = 4, .precision = Precision::bf16};
+  const Config batch{.precision = Precision::bf16, .batch = 64};
+  CHECK(within_tier(from, workers, Tier::safe));
+  CHECK_FALSE(within_tier(from, bf16, Tier::safe));
+  CHECK(within_tier(from, bf16, Tier::numerics));
+  CHECK_FALSE(within_tier(from, batch, Tier::numerics));
+  CHECK(within_tier(from, batch, Tier::training));
+}
+
+TEST_CASE("Neighbours are one step apart, and a batch takes its accumulation with it", "[space]") {
+  // Bug: with an effective batch no two batches are neighbours, since both axes change.
+  const Config config{.workers = 2, .prefetch = 2, .batch = 32, .accumulate = 4};
+  Config other = config;
+  CHECK_FALSE(are_neighbours(config, other));
+  other.batch = 64;
+  other.accumulate = 1;
+  CHECK_FALSE(are_neighbours(config, other));
+  other.accumulate = 2;
+  CHECK(are_neighbours(config, other));
+  other.workers = 4;
+  CHECK_FALSE(are_neighbours(config, other));
+  other = config;
+  other.prefetch = 8;
+  CHECK_FALSE(are_neighbours(config, other));
+}
+
+TEST_CASE("Cheaper means fewer workers, then less memory, then a wider precision", "[space]") {
+  // Bug: a tie that is broken towards the config that takes more.
+  CHECK(cheaper({.workers = 1, .batch = 64}, {.workers = 2, .batch = 32}));
+  CHECK(cheaper({.workers = 2, .prefetch = 1}, {.workers = 2, .prefetch = 4}));
+  CHECK(cheaper({.precision = Precision::fp32}, {.precision = Precision::bf16}));
+  CHECK(cheaper({.graph = false}, {.graph = true}));
+  CHECK(cheaper({.preprocess = Preprocess::device}, {.preprocess = Preprocess::host}));
+}
+
+}  // namespace
+}  // namespace feedrate::space_tests

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/load/worker_pool.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <memory>
+#include <thread>
+
+#include "datasets.hpp"
+
+namespace feedrate::crew_tests {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using testing::Gate;
+using testing::Numbers;
+
+TEST_CASE("A stuck worker is named, and once it goes on nothing is lost", "[crew]") {
+  // Bug: a wait without an end when a dataset blocks.
+  const auto gate = std::make_shared<Gate>();
+  const auto block = [gate](std::size_t i) {
+    if (i == 5) gate->wait();
+  };
+  Loader loader(Numbers{16, block},
+                {.batch = 8, .workers = 2, .order = {.shuffle = false}, .stall_s = 0.1});
+  gate->await(1);
+  CHECK_THROWS_WITH(loader.next(), ContainsSubstring("is still loading sample 5 (number-5)"));
+  gate->open();
+  CHECK(loader.next()->get<std::int32_t>("label")[5] == 5);
+}
+
+TEST_CASE("A worker that is stuck at destruction is left behind and counted", "[crew]") {
+  // Bug: a destructor that waits for ever, or frees what a stuck thread still writes to.
+  const auto gate = std::make_shared<Gate>();
+  const auto left = std::make_shared<std::atomic<int>>(0);
+  const auto block = [gate, left](std::size_t) {
+    gate->wait();
+    left->fetch_add(1);
+  };
+  const int before = Loader::abandoned();
+  {
+    Loader loader(Numbers{16, block}, {.batch = 8, .workers = 2, .stall_s = 0.1});
+    gate->await(2);
+  }
+  CHECK(Loader::abandoned() == before + 2);
+  gate->open();
+  while (left->load() < 2) std::this_thread::yield();
+}
+
+TEST_CASE("A crew starts and stops two hundred times", "[crew]") {
+  // Bug: parked workers that are not woken by a larger or smaller crew.
+  for (int cycle = 0; cycle < 200; ++cycle) {
+    Loader loader(Numbers{64}, {.batch = 4, .workers = cycle % 9, .prefetch = 1 + cycle % 3});
+    for (int b = 0; b < cycle % 7; ++b) CHECK(loader.next());
+    loader.resize((cycle * 5) % 9);
+    CHECK(loader.next());
+  }
+}
+
+TEST_CASE("A resize does not wait for a worker that is loading", "[crew]") {
+  // Bug: a resize or a destructor that waits for a slow sample.
+  const auto gate = std::make_shared<Gate>();
+  Loader loader(Numbers{16, [gate](std::size_t) { gate->wait(); }}, {.batch = 8, .workers = 2});
+  gate->await(2);
+  loader.resize(0);
+  loader.resize(3);
+  CHECK(loader.workers() == 3);
+  gate->open();
+  CHECK(loader.next()->count() == 8);
+}
+
+}  // namespace
+}  // namespace feedrate::crew_tests

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of what the report and the screen say of a user's script.
+#include "feedrate/report/script.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "feedrate/report/json/script_json.hpp"
+#include "feedrate/report/text/script_text.hpp"
+
+namespace feedrate::script_tests {
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
+
+TEST_CASE("the GPU of a confirmation is told where it was seen, and null where it was not") {
+  // Bug: 0 % busy, or 0 bytes, on a machine without a GPU.
+  Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 4};
+  const Json without = to_json(confirmation);
+  for (const char* const key :
+       {"as_is_nvml_busy", "recommended_nvml_busy", "as_is_device_bytes",
+        "recommended_device_bytes", "as_is_gpm", "recommended_gpm", "outside_share"}) {
+    INFO(key);
+    CHECK(without.at(key).is_null());
+  }
+  CHECK_THAT(detail::confirmation_text({}, confirmation), !ContainsSubstring("GPU"));
+  confirmation.as_is_gpu = {.nvml_busy = 0, .memory_bytes = 1 << 20};
+  confirmation.recommended_gpu = {.nvml_busy = 0.75, .memory_bytes = 2 << 20};
+  const Json with = to_json(confirmation);
+  CHECK(with.at("as_is_nvml_busy") == 0.0);
+  CHECK(with.at("recommended_nvml_busy") == 0.75);
+  CHECK(with.at("as_is_device_bytes") == 1 << 20);
+  CHECK(with.at("recommended_device_bytes") == 2 << 20);
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
+             ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended. Its "
+                               "tensors take 1.00 MiB of the GPU's memory as it is, 2.00 MiB as "
+                               "recommended."));
+}
+
+TEST_CASE("the parts of a confirmation's GPU are told where they were counted") {
+  // Bug: the parts of one launch beside the other's rate.
+  Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 4};
+  confirmation.as_is_gpu = {.gpm = {0.25, 0, 0.5}};
+  CHECK_THAT(detail::confirmation_text({}, confirmation), !ContainsSubstring("counters"));
+  confirmation.recommended_gpu = {.gpm = {0.75, 0.5, -1}};
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
+             ContainsSubstring("By its counters it works: multiprocessors 25 %, tensor cores 0 %, "
+                               "memory 50 % as it is; multiprocessors 75 %, tensor cores 50 % as "
+                               "recommended."));
+  const Json json = to_json(confirmation);
+  CHECK(json.at("as_is_gpm").at("sm") == 0.25);
+  CHECK(json.at("recommended_gpm").at("dram").is_null());
+}
+
+/// Two trials: the script as it is, and 2 workers.
+Outcome two_trials() {
+  Outcome outcome;
+  outcome.trials.resize(2);
+  outcome.trials[1].config.workers = 2;
+  return outcome;
+}
+
+/// A confirmation of the 2 workers.
+Confirmation with_speedup(const Interval& speedup) {
+  return {.config = two_trials().trials[1].config,
+          .speedup = speedup,
+          .pairs = 4,
+          .as_is_samples_per_s = 278,
+          .recommended_samples_per_s = 278 * speedup.estimate};
+}
+
+TEST_CASE("a confirmed gain is shown with its interval and its pairs of launches") {
+  // Bug: a ratio without an interval.
+  const Confirmation confirmation = with_speedup({1.31, 1.18, 1.45});
+  CHECK(detail::confirmation_text(two_trials(), confirmation) ==
+        "confirmed in fresh processes (4 pairs of launches): 1.31x (1.18 to 1.45), 278 to 364 "
+        "samples/s.");
+  const Json json = to_json(confirmation);
+  CHECK(json.at("verdict") == "confirmed");
+  CHECK(json.at("pairs") == 4);
+  CHECK(json.at("config").at("workers") == 2);
+}
+
+TEST_CASE("a gain whose interval contains 1 is not confirmed") {
+  // Bug: "confirmed: 1.02x".
+  Confirmation confirmation = with_speedup({1.02, 0.95, 1.09});
+  CHECK(detail::confirmation_text(two_trials(), confirmation) ==
+        "NOT confirmed in fresh processes (4 pairs of launches): 1.02x (0.950 to 1.09) with "
+        "workers 2, 278 to 284 samples/s. Inconclusive: keep the script as it is, or repeat the "
+        "run on an idle machine.");
+  CHECK(to_json(confirmation).at("verdict") == "inconclusive");
+  confirmation.as_is_gpu.nvml_busy = 0.5;
+  confirmation.recommended_gpu.nvml_busy = 0.4;
+  CHECK_THAT(detail::confirmation_text(two_trials(), confirmation),
+             ContainsSubstring("40 % with workers 2.") && !ContainsSubstring("recommended"));
+}
+
+TEST_CASE("a change that is slower in fresh processes is called slower") {
+  // Bug: "confirmed: 0.760x".
+  const Confirmation confirmation = with_speedup({0.76, 0.70, 0.83});
+  CHECK_THAT(detail::confirmation_text(two_trials(), confirmation),
+             StartsWith("NOT confirmed") &&
+                 ContainsSubstring("0.760x (0.700 to 0.830) with workers 2, 278 to 211 samples/s. "
+                                   "Slower: keep the script as it is."));
+  CHECK(to_json(confirmation).at("verdict") == "slower");
+}
+
+TEST_CASE("where a narrower change is tried next, nobody is told to keep the script as it is") {
+  // Bug: "keep the script as it is" beside a recommendation of 4 workers.
+  Outcome outcome = two_trials();
+  outcome.trials.resize(3);
+  outcome.trials[2].config.workers = 4;
+  outcome.tiers = {{.tier = Tier::safe, .trial = 2}};
+  const std::string text = detail::confirmation_text(outcome, with_speedup({1.02, 0.95, 1.09}));
+  CHECK_THAT(text, EndsWith("samples/s. Inconclusive."));
+}
+
+TEST_CASE("fewer than 4 pairs of launches are explained") {
+  // Bug: 3 pairs, and nobody says why.
+  Confirmation confirmation = with_speedup({1.31, 1.18, 1.45});
+  confirmation.pairs = 3;
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
+             ContainsSubstring("(3 pairs of launches, since the script starts slowly)"));
+}
+
+TEST_CASE("a script that is to stay as it is is told of by one launch of it") {
+  // Bug: "confirmed: 1.00x, 400 to 0 samples/s".
+  Confirmation confirmation{.as_is_samples_per_s = 400, .as_is_gpu = {.nvml_busy = 0.5}};
+  CHECK(detail::confirmation_text({}, confirmation) ==
+        "in a fresh process, as it is: 400 samples/s. By NVML the GPU is busy 50 % of the time.");
+  confirmation.as_is_gpu = {.memory_bytes = 1 << 20};
+  confirmation.outside_share = 0.25;
+  CHECK_THAT(detail::confirmation_text({}, confirmation),
+             ContainsSubstring("Its tensors take 1.00 MiB of the GPU's memory. As it is, it spends "
+                               "25 % of its time outside"));
+  const Json json = to_json(confirmation);
+  for (const char* const key : {"speedup", "verdict", "recommended_samples_per_s",
+                                "recommended_first_batch_s", "recommended_nvml_busy"}) {
+    CHECK(json.at(key).is_null());
+  }
+  CHECK(json.at("pairs") == 0);
+}
+
+TEST_CASE("what more workers ask of a stream is said where the script has none today") {
+  // Bug: "4 workers, 4 times as fast" of a dataset that gives all of its samples to each worker.
+  Script script;
+  script.iterable = true;
+  Config config{.workers = 4, .prefetch = 2};
+  CHECK_THAT(stream_text(script, config), ContainsSubstring("get_worker_info") &&
+                                              ContainsSubstring("every sample comes 4 times"));
+  config.workers = 1;
+  CHECK(stream_text(script, config).empty());
+  config.workers = 4;
+  script.config.workers = 2;
+  CHECK(stream_text(script, config).empty());
+  CHECK(stream_text({}, config).empty());
+}
+
+TEST_CASE("a launch that failed confirms nothing, and its reason is shown") {
+  // Bug: a change that crashes in fresh processes, and is said to be confirmed.
+  Confirmation failed{.config = {}, .failure = "It crashed."};
+  CHECK(failed.verdict() == ConfirmationVerdict::inconclusive);
+  const Outcome outcome = two_trials();
+  CHECK(detail::confirmation_text(outcome, failed) == "Not shown in a fresh process: It crashed.");
+  failed.config.workers = 2;
+  CHECK(detail::confirmation_text(outcome, failed) ==
+        "NOT confirmed in fresh processes with workers 2: It crashed.");
+}
+
+}  // namespace feedrate::script_tests

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "feedrate/report/text/shell.hpp"
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdio>
+#include <memory>
+
+namespace feedrate::shell_tests {
+namespace {
+
+/// What the shell makes of a word.
+std::string read_by_shell(const std::string& word) {
+  const std::string command = "printf %s " + word;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "r"),
+                                                             [](auto* p) { return ::pclose(p); });
+  std::array<char, 256> text{};
+  return {text.data(), std::fread(text.data(), 1, text.size(), pipe.get())};
+}
+
+TEST_CASE("A shell reads a quoted word as it was", "[shell]") {
+  // Bug: a command to paste that splits a path at its space, or runs what stands in its name.
+  for (const std::string word : {"plain", "a b/r.json", "", "it's", "$(id)", "a;b", "~/x", "*",
+                                 "two\nlines", "\\", "\"", "#x", "-n", "1,2:x2", "grün"}) {
+    CAPTURE(word);
+    CHECK(read_by_shell(shell_quoted(word)) == word);
+  }
+}
+
+TEST_CASE("Words that need no quotes get none", "[shell]") {
+  // Bug: a screen full of quotes.
+  CHECK(shell_quoted("emulated:h100/resnet50") == "emulated:h100/resnet50");
+  CHECK(shell_quoted("--batch=16:1024:x2") == "--batch=16:1024:x2");
+  CHECK(shell_quoted("a b") == "'a b'");
+}
+
+TEST_CASE("The words of a quoted line are read back", "[shell]") {
+  // Bug: a report whose run can't be made again, since a path of it has a space.
+  const std::vector<std::string> words = {"autotune", "--data", "a b/it's", "",
+                                          "$(id)",    "\\",     "'",        "x"};
+  std::string line;
+  for (const std::string& word : words) (line += line.empty() ? "" : " ") += shell_quoted(word);
+  CHECK(shell_words(line) == words);
+}
+
+}  // namespace
+}  // namespace feedrate::shell_tests

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <limits>
+#include <sstream>
+
+#include "feedrate/report/json/what_if_json.hpp"
+#include "feedrate/report/text/what_if_text.hpp"
+
+namespace feedrate::what_if_tests {
+namespace {
+
+Outcome example() {
+  Outcome outcome;
+  outcome.trials.resize(2);
+  outcome.trials[1].config.workers = 2;
+  const Config& recommended = outcome.trials[1].config;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  outcome.what_if = {
+      {"decoded", "every sample is read and decoded already", {}, 861, {2.1, 1.9, 2.3}},
+      {"loader_infinite", "samples cost nothing", {}, 1786, {4.36, 4.2, 4.5}},
+      {"decoded",
+       "every sample is read and decoded already",
+       recommended,
+       1786,
+       {1.2, 0, infinity}}};
+  outcome.not_applicable = {{"batch", "64", "the dataset has 40 samples"},
+                            {"what_if", "no_copy", "the device reads batches where they lie"}};
+  return outcome;
+}
+
+TEST_CASE("What-ifs are told apart by the config that they are of", "[what_if]") {
+  // Bug: a gain of the reference printed as one of the recommended config.
+  const std::string text = what_if_text(example());
+  const auto reference = text.find("as it is:");
+  const auto recommended = text.find("recommended:");
+  REQUIRE(reference != std::string::npos);
+  REQUIRE(recommended != std::string::npos);
+  CHECK(text.find("861") > reference);
+  CHECK(text.find("4.36x  (4.20 to 4.50)") < recommended);
+  CHECK(text.find("1.20x\n") > recommended);
+  CHECK(text.find("no copy (the device reads batches where they lie)") != std::string::npos);
+  CHECK(text.find("64") == std::string::npos);
+}
+
+TEST_CASE("The table of what-ifs keeps to its columns, and is empty without any", "[what_if]") {
+  // Bug: rows that are wrapped in the middle of a number.
+  for (const std::size_t width : {40u, 80u, 200u}) {
+    std::istringstream lines(what_if_text(example(), 6, width));
+    std::size_t rows = 0;
+    for (std::string line; std::getline(lines, line); ++rows) CHECK(columns_of(line) <= width);
+    CHECK(rows >= 6);
+  }
+  Outcome nothing = example();
+  nothing.what_if.clear();
+  CHECK(what_if_text(nothing).empty());
+}
+
+TEST_CASE("The JSON of what-ifs has a row for each, with its config", "[what_if]") {
+  // Bug: rows that can't be told apart, or an infinite bound that JSON can't hold.
+  const Json json = Json::parse(what_if_json(example()).dump());
+  REQUIRE(json.size() == 3);
+  CHECK(json[0]["name"] == "decoded");
+  CHECK(json[0]["config"]["workers"] == 0);
+  CHECK(json[2]["config"]["workers"] == 2);
+  CHECK(json[2]["speedup"]["high"].is_null());
+}
+
+}  // namespace
+}  // namespace feedrate::what_if_tests

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of tune/program/in_program.hpp and tune/program/program_plan.hpp.
+#include "feedrate/tune/program/in_program.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "../planted_tree.hpp"
+#include "feedrate/data/delayed_dataset.hpp"
+#include "feedrate/data/in_memory.hpp"
+
+namespace feedrate::in_program_tests {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+using Waiting = DelayedDataset<InMemory>;
+
+/// Samples that wait 1 ms each: with N workers the rate is about N per ms.
+std::shared_ptr<Waiting> waiting_data(std::size_t samples = 2'000) {
+  return std::make_shared<Waiting>(InMemory(samples, {{"x", DType::f32, {4}}}), Cost::latency,
+                                   1e-3);
+}
+
+const Space small{.workers = {0, 4}, .prefetch = {2}, .batch = {4}};
+
+ProgramOptions quick() {
+  return {.space = small, .budget_s = 1, .may_train = true};
+}
+
+/// Long enough to tell apart what there is, one config against a far slower one.
+ProgramOptions lasting() {
+  ProgramOptions options = quick();
+  options.budget_s = 4;
+  return options;
+}
+
+/// Takes 200 us for each batch, and counts them.
+struct Counting {
+  int batches = 0;
+  std::size_t largest = 0;
+  void operator()(const Batch& batch) {
+    ++batches;
+    compute_for(200e-6);
+    largest = std::max(largest, batch.count());
+  }
+};
+
+TEST_CASE("A program's own data and step get workers that pay, ready for a loader", "[program]") {
+  // Bug: options for the loader that are not those that were measured.
+  const auto data = waiting_data();
+  Counting step;
+  ProgramOptions options = quick();
+  options.budget_s = 4;
+  const Tuned tuned = tune(data, step, options);
+  CHECK(tuned.config.workers == 4);
+  CHECK(tuned.speedup > 1.5);
+  CHECK_FALSE(tuned.remembered);
+  REQUIRE(tuned.outcome);
+  CHECK(tuned.outcome->recommended().config == tuned.config);
+  CHECK(step.largest == 4);
+  Loader loader(data, tuned.loader_options());
+  CHECK(loader.workers() == 4);
+  CHECK(loader.next()->capacity() == 4);
+}
+
+TEST_CASE("By default one batch is tried, with workers up to the CPUs and prefetch 1, 2, 4",
+          "[program]") {
+  // Bug: a batch that changes behind the user's back.
+  Limits limits;
+  limits.cpus.usable = 6;
+  const TuneOptions plan = detail::plan_of({.batch = 48}, limits, 1'000);
+  CHECK(plan.space.workers == std::vector{0, 1, 2, 4, 6});
+  CHECK(plan.space.prefetch == std::vector{1, 2, 4});
+  CHECK(plan.space.batch == std::vector{48});
+  CHECK(plan.space.workers_may_grow);
+  CHECK(plan.reference.batch == 48);
+  CHECK(plan.allowed == std::vector{Tier::safe});
+  CHECK(plan.budget_s == 10);
+}
+
+TEST_CASE("A step that trains is refused unless its state is saved or it may train", "[program]") {
+  // Bug: a model that is silently trained on measurements.
+  Counting step;
+  ProgramOptions options = quick();
+  options.may_train = false;
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("give save_state")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("The state is saved before the first step and put back once, at the end", "[program]") {
+  // Bug: weights that keep what the measurement did to them.
+  float weight = 1;
+  int saved = 0, restored = 0;
+  ProgramOptions options = quick();
+  options.may_train = false;
+  options.save_state = [&] {
+    ++saved;
+    return [&, kept = weight] { ++restored, weight = kept; };
+  };
+  tune(
+      waiting_data(), [&](const Batch&) { weight += 1; }, options);
+  CHECK(weight == 1);
+  CHECK(saved == 1);
+  CHECK(restored == 1);
+}
+
+TEST_CASE("The state is put back when every trial fails", "[program]") {
+  // Bug: half-trained weights behind an error that the program survives.
+  float weight = 1;
+  ProgramOptions options = quick();
+  options.save_state = [&] { return [&, kept = weight] { weight = kept; }; };
+  const auto step = [&](const Batch&) {
+    weight += 1;
+    throw std::runtime_error("broken step");
+  };
+  CHECK_THROWS_WITH(tune(waiting_data(), step, options), ContainsSubstring("broken step"));
+  CHECK(weight == 1);
+}
+
+TEST_CASE("A save_state that gives nothing to put back is refused", "[program]") {
+  // Bug: std::bad_function_call after ten seconds.
+  Counting step;
+  ProgramOptions options = quick();
+  options.save_state = [] { return std::function<void()>(); };
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("save_state returned nothing")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("What was remembered is returned without one step, on the same data alone", "[program]") {
+  // Bug: a second start that measures again, or other data that get the old answer.
+  const test::PlantedTree tree;
+  Counting step;
+  ProgramOptions options = lasting();
+  options.remember = tree.root() + "/choice";
+  const Tuned first = tune(waiting_data(), step, options);
+  CHECK_FALSE(first.remembered);
+  CHECK(first.not_kept.empty());
+  step.batches = 0;
+  const Tuned second = tune(waiting_data(), step, options);
+  CHECK(second.remembered);
+  CHECK(step.batches == 0);
+  CHECK(second.config == first.config);
+  CHECK(second.standing == first.standing);
+  CHECK_FALSE(second.outcome);
+  CHECK(tune(waiting_data(1'999), step, options).remembered == false);
+  CHECK(step.batches > 0);
+  CHECK(tune(waiting_data(), step, options).remembered);
+}
+
+TEST_CASE("A damaged file is measured again and replaced", "[program]") {
+  // Bug: a program that won't start because of a torn file.
+  test::PlantedTree tree;
+  tree.plant("/choice", "workers=99 check=0\n");
+  Counting step;
+  ProgramOptions options = lasting();
+  options.remember = tree.root() + "/choice";
+  CHECK_FALSE(tune(waiting_data(), step, options).remembered);
+  CHECK(step.batches > 0);
+  CHECK(tune(waiting_data(), step, options).remembered);
+}
+
+TEST_CASE("A place that can't be written is an error before anything is measured", "[program]") {
+  // Bug: a choice that is measured and then lost.
+  const test::PlantedTree tree;
+  Counting step;
+  ProgramOptions options = quick();
+  options.remember = tree.root() + "/missing/choice";
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("can't be remembered")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("Axes that a step of a batch alone can't follow are refused", "[program]") {
+  // Bug: a precision that is recommended although the step never heard of it.
+  Counting step;
+  ProgramOptions options = quick();
+  options.space->precision = {Precision::fp32, Precision::bf16};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("give the step a second parameter")));
+  options = quick();
+  options.space->pinned = {false, true};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("take 'pinned' out")));
+  options.space->pinned = {false};
+  options.space->graph = {false, true};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("take 'graph' out")));
+  options.space->graph = {false};
+  options.space->preprocess = {Preprocess::host};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("take 'preprocess' out")));
+  options = quick();
+  options.space->batch = {4, 4'000};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("the dataset has 2000 samples")));
+  options = quick();
+  options.space->batch = {4, 6};
+  options.space->effective_batch = 8;
+  CHECK_THROWS_MATCHES(
+      tune(waiting_data(), step, options), Error,
+      MessageMatches(ContainsSubstring("doesn't divide the effective batch of 8")));
+  options = quick();
+  options.space->prefetch = {};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("has no values")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("Configs that no loader or step could run are refused before one is", "[program]") {
+  // Bug: a division by a batch of 0, or a reference larger than the data, recommended.
+  Counting step;
+  const auto refused = [&](const Config& reference, const std::string& why) {
+    ProgramOptions options = quick();
+    options.reference = reference;
+    CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                         MessageMatches(ContainsSubstring(why)));
+  };
+  refused({.batch = 0}, "A batch of 0 can't be tried");
+  refused({.batch = 4'000}, "the dataset has 2000 samples");
+  refused({.workers = -1, .batch = 4}, "can't be negative");
+  refused({.step_threads = 0, .batch = 4}, "count from 1");
+  ProgramOptions options = quick();
+  options.space->workers = {-1, 2};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("can't be negative")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("What was left unresolved is not remembered, and it says so", "[program]") {
+  // Bug: the guess of a twentieth of a second, returned for ever.
+  const test::PlantedTree tree;
+  Counting step;
+  ProgramOptions options = quick();
+  options.remember = tree.root() + "/choice";
+  options.budget_s = 0.05;
+  const Tuned tuned = tune(waiting_data(), step, options);
+  REQUIRE(tuned.standing == Confidence::unresolved);
+  CHECK_THAT(tuned.not_kept, ContainsSubstring("nothing is remembered"));
+  CHECK_FALSE(read_text(options.remember));
+}
+
+TEST_CASE("Objectives that can't be measured in a program are refused", "[program]") {
+  // Bug: a maximum of something that is 0 everywhere.
+  Counting step;
+  ProgramOptions options = quick();
+  options.objective = Objective::mfu;
+  CHECK_THROWS_AS(tune(waiting_data(), step, options), Error);
+  options.objective = Objective::samples_per_joule;
+  CHECK_THROWS_AS(tune(waiting_data(), step, options), Error);
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("A step that takes the config is told what is tried", "[program]") {
+  // Bug: a step of two precisions that only ever sees the first.
+  std::set<Precision> seen;
+  ProgramOptions options = lasting();
+  options.space->workers = {4};
+  options.reference = Config{.workers = 4, .prefetch = 2, .batch = 4};
+  options.space->precision = {Precision::fp32, Precision::bf16};
+  options.allowed = {Tier::safe, Tier::numerics};
+  const auto step = [&](const Batch&, const Config& config) {
+    seen.insert(config.precision);
+    wait_for(config.precision == Precision::bf16 ? 1e-3 : 4e-3);
+  };
+  const Tuned tuned = tune(waiting_data(), step, options);
+  CHECK(seen == std::set{Precision::fp32, Precision::bf16});
+  CHECK(tuned.config.precision == Precision::bf16);
+}
+
+TEST_CASE("A step that takes the config is told all of it as it is tried", "[program]") {
+  // Bug: the largest batch of the space in every config, and the workers of the first that ran.
+  ProgramOptions options = lasting();
+  options.space->batch = {2, 4};
+  options.space->workers = {1, 4};
+  options.reference = Config{.workers = 1, .prefetch = 2, .batch = 4};
+  options.allowed = {Tier::safe, Tier::training};
+  std::set<int> batches, workers;
+  bool as_told = true;
+  const auto step = [&](const Batch& batch, const Config& config) {
+    batches.insert(config.batch);
+    workers.insert(config.workers);
+    as_told = as_told && batch.count() == static_cast<std::size_t>(config.batch);
+    wait_for(1e-3);
+  };
+  tune(waiting_data(), step, options);
+  CHECK(as_told);
+  CHECK(batches == std::set{2, 4});
+  CHECK(workers.contains(1));
+  CHECK(workers.contains(4));
+}
+
+TEST_CASE("A sweep that is stopped keeps nothing for the next start", "[program]") {
+  // Bug: the guess of half a second, remembered for ever.
+  const test::PlantedTree tree;
+  std::atomic<bool> stop{false};
+  ProgramOptions options = quick();
+  options.remember = tree.root() + "/choice";
+  options.stop = &stop;
+  const Tuned tuned = tune(
+      waiting_data(), [&](const Batch&) { stop = true; }, options);
+  CHECK(tuned.outcome->interrupted);
+  CHECK_FALSE(read_text(options.remember));
+}
+
+}  // namespace
+}  // namespace feedrate::in_program_tests

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// The phases of the search on machines that are formulas.
+#include <algorithm>
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <stdexcept>
+
+#include "feedrate/tune/tuner.hpp"
+#include "four_cores.hpp"
+
+namespace feedrate::search_tests {
+namespace {
+
+using Catch::Approx;
+
+TEST_CASE("Every search finds the best of a machine without noise", "[search]") {
+  // Bug: a search that stops at what its model likes, or races the wrong finalists.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.search = search;
+  const Outcome outcome = tune(machine, options);
+  double best = 0;
+  for (const Config& config : configs_of(options.space))
+    best = std::max(best, machine.coupled(config));
+  CHECK(machine.coupled(outcome.recommended().config) > 0.98 * best);
+  CHECK(outcome.search == search);
+  CHECK(outcome.rounds == static_cast<int>(machine.asked.size()));
+}
+
+TEST_CASE("The model needs fewer rounds than there are configs", "[search]") {
+  // Bug: a model that is not trusted, so that everything is measured after all.
+  FormulaMachine machine = four_cores();
+  const Outcome outcome = tune(machine, wide());
+  CHECK(machine.asked.size() < configs_of(wide().space).size());
+  CHECK(outcome.demands.loader->rate({.workers = 4, .batch = 64}) == Approx(1000));
+  for (const Trial& trial : outcome.trials) {
+    CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.1));
+  }
+}
+
+TEST_CASE("Of equally fast configs the cheapest is recommended", "[search]") {
+  // Bug: eight workers and eight batches ahead where four and one do as well.
+  FormulaMachine machine = four_cores();
+  const Outcome outcome = tune(machine, wide());
+  CHECK(outcome.recommended().config.workers <= 6);
+  CHECK(outcome.recommended().config.prefetch <= 2);
+}
+
+TEST_CASE("A step that fails alone takes its configs out, with its reason", "[search]") {
+  // Bug: a config that is known to fail being tried again with every number of workers.
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request& request) {
+    if (request.config.precision == Precision::bf16) throw std::runtime_error("no bf16 here");
+  };
+  const Outcome outcome = tune(machine, wide());
+  for (const Trial& trial : outcome.trials) {
+    if (trial.config.precision != Precision::bf16) continue;
+    CHECK(trial.status == TrialStatus::failed);
+    CHECK(trial.reason == "no bf16 here");
+  }
+  const auto tried = std::count_if(machine.asked.begin(), machine.asked.end(), [](const auto& r) {
+    return r.config.precision == Precision::bf16;
+  });
+  CHECK(tried == static_cast<long>(wide().space.batch.size()));
+}
+
+TEST_CASE("Workers that can't load cost their configs, which are told why", "[search]") {
+  // Bug: data that can't be sent to workers left all configs "not reached", and were loaded again
+  // for each number of workers.
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request& request) {
+    if (request.config.workers > 0 && request.part != Part::device)
+      throw std::runtime_error("it can't be pickled");
+  };
+  const Outcome outcome = tune(machine, wide());
+  for (const Trial& trial : outcome.trials) {
+    if (trial.config.workers == 0) continue;
+    CHECK(trial.status == TrialStatus::failed);
+    CHECK(trial.reason == "it can't be pickled");
+  }
+  CHECK(outcome.recommended().config.workers == 0);
+  for (const Diagnosis& diagnosis : outcome.diagnoses) CHECK(diagnosis.cause != "no_overlap");
+  const auto with_workers =
+      std::count_if(machine.asked.begin(), machine.asked.end(), [](const Request& request) {
+        return request.config.workers > 0 && request.part != Part::device;
+      });
+  CHECK(with_workers <= 4);
+}
+
+TEST_CASE("What has no room for so many batches ahead is probed with fewer", "[search]") {
+  // Bug: all configs with workers given up, because one with the most batches ahead had no room.
+  const int room = GENERATE(600, 20);
+  FormulaMachine machine = four_cores();
+  machine.refuse = [room](const Request& request) {
+    const Config& config = request.config;
+    if (config.workers > 0 && config.prefetch * config.batch > room)
+      throw OutOfMemory("There is no room for it.");
+  };
+  const Outcome outcome = tune(machine, wide());
+  CHECK(outcome.recommended().config.workers > 0);
+  for (const Trial& trial : outcome.trials) {
+    const Config& config = trial.config;
+    if (config.workers > 0 && config.prefetch * config.batch <= room) {
+      CHECK(trial.status != TrialStatus::infeasible);
+    }
+  }
+}
+
+TEST_CASE("What is wider than the headline is shown, and not recommended", "[search]") {
+  // Bug: a speed-only what-if, as of another precision, became the recommendation.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.allowed = {Tier::safe, Tier::numerics};
+  options.headline = Tier::safe;
+  options.space.batch = {32};
+  options.space.workers = {4};
+  const Outcome outcome = tune(machine, options);
+  REQUIRE(outcome.tiers.size() == 2);
+  CHECK(outcome.choice().tier == Tier::safe);
+  CHECK(outcome.recommended().config.precision == Precision::fp32);
+}
+
+TEST_CASE("Of what runs as a whole no part is asked for", "[search]") {
+  // Bug: parts that don't exist were probed at the end, and their failure took configs out.
+  class Whole final : public Measurer {
+   public:
+    Round run(const Request& request) override {
+      CHECK(request.part == Part::coupled);
+      return machine.run(request);
+    }
+    bool can_run(Part part) const override { return part == Part::coupled; }
+    double epoch_boundary_s(const Config& config) override {
+      return machine.epoch_boundary_s(config);
+    }
+    std::size_t memory_bytes(const Config&) override { return 0; }
+    double now_s() override { return machine.now_s(); }
+    FormulaMachine machine = four_cores();
+  };
+  Whole whole;
+  TuneOptions options = wide();
+  options.search = GENERATE(Search::grid, Search::halving);
+  options.space.precision = {Precision::fp32};
+  options.space.prefetch = {1};
+  const Outcome outcome = tune(whole, options);
+  CHECK(outcome.recommended().config.workers >= 3);
+  CHECK(outcome.best_device.samples_per_s == 0);
+}
+
+TEST_CASE("What needs more memory than allowed is not run", "[search]") {
+  // Bug: running out of memory to find out that there is not enough.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.max_memory_bytes = std::uint64_t{64} << 20;
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.recommended().config.batch <= 64);
+  for (const Request& request : machine.asked) CHECK(request.config.batch <= 64);
+  for (const Trial& trial : outcome.trials) {
+    CHECK((trial.status == TrialStatus::infeasible) == (trial.config.batch > 64));
+  }
+}
+
+TEST_CASE("A reference that fails is no reason to recommend it, nor to give up", "[search]") {
+  // Bug: "keep what you have" about a config that does not run.
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request& request) {
+    const bool serial = request.part == Part::coupled && request.config.workers == 0;
+    if (serial) throw std::runtime_error("needs workers");
+  };
+  const Outcome outcome = tune(machine, wide());
+  CHECK(outcome.recommended().config.workers > 0);
+  CHECK_FALSE(outcome.verified);
+}
+
+TEST_CASE("Noise without differences ends in keeping what there is", "[search]") {
+  // Bug: a winner made of noise.
+  Random random(7, 0, 0);
+  int changed = 0;
+  for (int repeat = 0; repeat < 20; ++repeat) {
+    FormulaMachine machine([](const Config&) { return 1e9; }, [](const Config&) { return 500.0; });
+    machine.noise = [&] {
+      return std::exp(0.03 * (random.uniform(-1, 1) + random.uniform(-1, 1)));
+    };
+    TuneOptions options = wide();
+    options.seed = static_cast<std::uint64_t>(repeat);
+    const Outcome outcome = tune(machine, options);
+    for (const Pair& pair : outcome.pairs) changed += pair.verdict == Verdict::faster;
+  }
+  CHECK(changed <= 2);
+}
+
+TEST_CASE("A race that ends early is followed by a proof", "[search]") {
+  // Bug: the reference, four times slower in each round so far, because the race was short.
+  FormulaMachine machine = four_cores();
+  Random random(3, 0, 0);
+  machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
+  TuneOptions options = wide();
+  options.max_rounds = 60;
+  options.budget_s = 600;
+  const Outcome outcome = tune(machine, options);
+  REQUIRE(outcome.passes < 6);
+  REQUIRE(outcome.verified);
+  CHECK(outcome.verified->low > 1);
+  CHECK(machine.coupled(outcome.recommended().config) > 2 * machine.coupled(options.reference));
+}
+
+TEST_CASE("A limit of rounds is kept by all that comes before the ceilings", "[search]") {
+  // Bug: a limit that only the calibration knows of.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  FormulaMachine machine = four_cores();
+  Random random(3, 0, 0);
+  machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
+  TuneOptions options = wide();
+  options.search = search;
+  options.max_rounds = 60;
+  int before_ceilings = 0;
+  options.observe = [&](const Progress& progress) {
+    before_ceilings += progress.round && progress.phase != "ceilings" && progress.phase != "verify";
+  };
+  tune(machine, options);
+  CHECK(before_ceilings <= options.max_rounds);
+}
+
+TEST_CASE("Every search ends when all fails, and says why", "[search]") {
+  // Bug: a pass over nothing, again and again, deaf to a stop.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request&) { throw std::runtime_error("no such thing"); };
+  TuneOptions options = wide();
+  options.search = search;
+  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("no such thing"));
+}
+
+TEST_CASE("Every search knows the fastest step of the space", "[search]") {
+  // Bug: utilization against the best of what was met by chance.
+  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.search = search;
+  const double best = 256 / (0.02 + 256 * 0.6e-3);
+  CHECK(tune(machine, options).best_device.samples_per_s == Approx(best));
+}
+
+TEST_CASE("What fails in its verification is not recommended", "[search]") {
+  // Bug: the failed config stays, called tied.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  bool verifying = false;
+  options.observe = [&](const Progress& progress) { verifying = progress.phase == "verify"; };
+  std::optional<Config> crashing;  // the first choice that is to be proven
+  machine.refuse = [&](const Request& request) {
+    const bool is_choice = verifying && request.config != canonical(options.reference);
+    if (is_choice && !crashing) crashing = request.config;
+    if (is_choice && request.config == *crashing) throw std::runtime_error("crashed");
+  };
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.recommended().status == TrialStatus::measured);
+  const auto failed = std::count_if(outcome.trials.begin(), outcome.trials.end(), [](auto& trial) {
+    return trial.status == TrialStatus::failed;
+  });
+  CHECK(failed > 0);
+}
+
+TEST_CASE("A reference that does not fit into memory is neither run nor recommended", "[search]") {
+  // Bug: the limit of memory broken by the one config that is always run.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.reference = {.workers = 4, .prefetch = 2, .batch = 256};
+  options.max_memory_bytes = std::uint64_t{64} << 20;
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.recommended().status == TrialStatus::measured);
+  for (const Request& request : machine.asked) CHECK(request.config.batch <= 64);
+  options.allowed = {Tier::safe};  // which leaves its batch alone
+  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("fits"));
+}
+
+TEST_CASE("A config of which a round takes too long is predicted alone", "[search]") {
+  // Bug: half of the budget in one round. The step of 512 takes 10 s, a round of it 40.
+  FormulaMachine machine([](const Config& c) { return 250.0 * std::clamp(c.workers, 1, 4); },
+                         [](const Config& c) { return c.batch / (0.03 + c.batch / 51.2); });
+  TuneOptions options = wide();
+  options.space = {.workers = {0, 1, 2, 4}, .prefetch = {1, 2}, .batch = {8, 32, 512}};
+  options.budget_s = 60;
+  const Outcome outcome = tune(machine, options);
+  CHECK(machine.now_s() < 90);
+  for (const Trial& trial : outcome.trials) {
+    if (trial.config.batch < 512) continue;
+    CHECK(trial.status == TrialStatus::predicted);
+    CHECK(trial.reason == "a round of it would take too long");
+    CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.05));
+  }
+}
+
+TEST_CASE("A round without its energy is no score", "[search]") {
+  // Bug: no joule at all, which is infinitely many samples per joule.
+  FormulaMachine machine = four_cores();
+  machine.watts = 50;
+  int coupled = 0;
+  machine.blind = [&](const Request& request) {
+    return request.part == Part::coupled && ++coupled == 7;
+  };
+  TuneOptions options = wide();
+  options.objective = Objective::samples_per_joule;
+  const Outcome outcome = tune(machine, options);
+  double best = 0;
+  for (const Config& config : configs_of(options.space))
+    best = std::max(best, machine.coupled(config));
+  CHECK(machine.coupled(outcome.recommended().config) > 0.98 * best);
+  for (const Trial& trial : outcome.trials) {
+    for (const Round& round : trial.rounds) CHECK(round.energy_j > 0);
+  }
+}
+
+TEST_CASE("Rates are predicted as well where joules decide", "[search]") {
+  // Bug: rates predicted fifty times too low at 50 W, and configs far from all that was measured
+  // thought to be as much better.
+  FormulaMachine machine = four_cores();
+  machine.watts = 50;
+  TuneOptions options = wide();
+  options.objective = Objective::samples_per_joule;
+  const Outcome outcome = tune(machine, options);
+  for (const Trial& trial : outcome.trials) {
+    CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.1));
+  }
+  CHECK(machine.asked.size() < configs_of(options.space).size());
+}
+
+TEST_CASE("A space of one point is measured, and kept", "[search]") {
+  // Bug: a race of one that never settles, or "not resolved" where there is nothing to choose.
+  FormulaMachine machine = four_cores();
+  TuneOptions options;
+  options.reference = {.workers = 2, .prefetch = 2, .batch = 32};
+  options.space = {.workers = {2}, .prefetch = {2}, .batch = {32}};
+  options.cores = 4;
+  options.budget_s = 60;
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.trials.size() == 1);
+  CHECK(outcome.recommended().config == options.reference);
+  CHECK(outcome.choice().standing == Confidence::keep_current);
+  CHECK(machine.now_s() < 60);
+}
+
+TEST_CASE("What may not change is no trial, and the tiers come in order", "[search]") {
+  // Bug: configs of a forbidden tier reported as "the budget ended first".
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.reference = {.workers = 0, .prefetch = 2, .batch = 32};
+  options.allowed = {Tier::safe};
+  for (const Trial& trial : tune(machine, options).trials) CHECK(trial.config.batch == 32);
+  options.allowed = {Tier::training, Tier::safe};
+  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("narrowest first"));
+}
+
+TEST_CASE("A pair is told once, whichever of the two comes first", "[search]") {
+  // Bug: the same two rounds counted as two findings.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.objective = Objective::busy;
+  const Outcome outcome = tune(machine, options);
+  REQUIRE_FALSE(outcome.pairs.empty());
+  for (const Pair& one : outcome.pairs) {
+    const auto same =
+        std::count_if(outcome.pairs.begin(), outcome.pairs.end(), [&](const Pair& other) {
+          return std::minmax(one.a, one.b) == std::minmax(other.a, other.b);
+        });
+    CHECK(same == 1);
+  }
+}
+
+}  // namespace
+}  // namespace feedrate::search_tests

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/command_run.hpp"
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "plan/command_plan.hpp"
+#include "command/confirm.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/script_text.hpp"
+#include "feedrate/tune/diagnose/caveats.hpp"
+#include "feedrate/tune/race/reject_recommendation.hpp"
+#include "command/fresh_launches.hpp"
+#include "command/touched_files.hpp"
+
+namespace feedrate {
+namespace {
+
+std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<Prepared> known) {
+  CommandPlan plan;
+  plan.spec = launch_of(run.options);
+  plan.templates = parse_templates(run.options.set);
+  plan.rate = run.options.rate;
+  plan.reference = plan_launches(run.options, run.limits).reference;
+  plan.timeout_s = run.timeout_s;
+  plan.stop = run.stop;
+  auto rendezvous = std::make_unique<ControlSocket>();
+  add_hook(plan.spec, *rendezvous);
+  plan.spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
+  return std::make_unique<CommandTrials>(std::move(plan), std::move(rendezvous), std::move(known));
+}
+
+bool can_confirm(const CommandRun& run, const Report& report) {
+  const Outcome& outcome = report.outcome;
+  return report.workload.script && !run.options.no_confirm && !outcome.interrupted &&
+         !outcome.tiers.empty();
+}
+
+/// Whether the change asks for workers that stay.
+bool asks_for_staying(const std::vector<Setting>& settings) {
+  constexpr const char* wish = "persistent_workers=True";
+  return !settings.empty() && settings.front().text.find(wish) != std::string::npos;
+}
+
+/// What to set, by trial.
+using SettingsOf = std::map<std::size_t, std::vector<Setting>>;
+
+/// Of each tier's choice, and of the script as it is: it can't be asked once it has ended.
+SettingsOf ask_settings(const CommandRun& run, TrialRunner& trials, const Outcome& outcome) try {
+  SettingsOf settings;
+  if (outcome.tiers.empty()) return settings;
+  settings[outcome.reference] = trials.settings(outcome, outcome.reference);
+  for (const TierChoice& choice : outcome.tiers) {
+    settings[choice.trial] = trials.settings(outcome, choice.trial);
+  }
+  return settings;
+} catch (const Error& error) {
+  run.lost(std::string("The change of the script can't be shown: ") + error.what());
+  return {};
+}
+
+/// How many batches of the script make an update, and what that means for other batches.
+void add_updates(const TrialRunner& trials, Report& report) {
+  auto& script = report.workload.script;
+  if (!script || report.outcome.tiers.empty()) return;
+  script->batches_per_update = trials.batches_per_update();
+  fill_caveats(report.outcome, script->batches_per_update);
+}
+
+/// "4 pairs of launches", and why there are fewer.
+void note_launches(const CommandRun& run, const ConfirmPlan& plan, bool stays) {
+  if (stays) return run.note("Confirming: the script as it is, in a fresh process.");
+  const std::string all = std::to_string(confirmation_pairs) + " pairs";
+  run.note("Confirming: " + std::to_string(plan.pairs) +
+           " pairs of fresh processes, as it is and as recommended." +
+           (plan.pairs < confirmation_pairs
+                ? " " + all + " do not fit into " + format_duration(plan.limit_s) + "."
+                : ""));
+}
+
+/// Launches the recommended config and the script as it is in fresh processes.
+Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
+  const Script& script = *report.workload.script;
+  const Config& recommended = report.outcome.recommended().config;
+  const ConfirmPlan plan = plan_confirmation(script.start_s, report.budget_s, report.tool.seed);
+  note_launches(run, plan, recommended == script.config);
+  FreshLaunches launches(launch_of(run.options), script,
+                         {.seconds = plan.seconds,
+                          .timeout_s = run.timeout_s,
+                          .persistent = script.persistent || asks_for_staying(report.settings),
+                          .abort = run.stop});
+  return confirm([&](const Config& config) { return launches.run(config); }, script.config,
+                 recommended, plan);
+}
+
+/// Whether the recommendation stands: fresh processes confirm it, or it changes nothing, or the run
+/// was interrupted.
+bool stands(const CommandRun& run, Report& report) try {
+  report.confirmation = launch_confirmation(run, report);
+  return report.outcome.choice().trial == report.outcome.reference ||
+         report.confirmation->verdict() == ConfirmationVerdict::confirmed;
+} catch (const Error& error) {
+  if (error.fault() != Fault::interrupted) throw;
+  report.outcome.interrupted = true;
+  return true;
+}
+
+/// Withdraws what fresh processes do not confirm, until a narrower tier's choice is confirmed.
+void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf settings) {
+  Outcome& outcome = report.outcome;
+  while (can_confirm(run, report) && !stands(run, report)) {
+    reject_recommendation(outcome);
+    report.settings = settings[outcome.choice().trial];
+    if (outcome.choice().trial == outcome.reference) return;
+    report.notes.push_back(detail::confirmation_text(outcome, *report.confirmation));
+    report.confirmation.reset();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run, std::optional<Prepared> known) {
+  if (is_launched_anew(run.options)) return make_launches(run, std::move(known));
+  ScriptPlan plan;
+  plan.spec = launch_of(run.options);
+  plan.loader = run.options.loader;
+  plan.timeout_s = run.timeout_s;
+  plan.say = run.note;
+  plan.stop = run.stop;
+  plan.abort = run.abort;
+  return std::make_unique<ScriptTrials>(std::move(plan), std::move(known));
+}
+
+void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, Report& report) {
+  SettingsOf settings = ask_settings(run, *trials, report.outcome);
+  add_updates(*trials, report);
+  report.notes = trials->notes();
+  trials.reset();
+  if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
+  confirm_recommendation(run, report, std::move(settings));
+  if (const auto& script = report.workload.script; script && !report.outcome.tiers.empty()) {
+    const std::string stream = stream_text(*script, report.outcome.recommended().config);
+    if (!stream.empty()) report.notes.push_back(stream);
+  }
+  report.touched_files = touched_files(run.options.workdir, run.began_s, run.ours);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run over a command of the user's: what is made before its search, and what follows it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/machine/limits.hpp"
+#include "request/options.hpp"
+#include "trials/trial_runner.hpp"
+
+namespace feedrate {
+
+/// What a run over a command is made of.
+struct CommandRun {
+  const SweepOptions& options;
+  const Limits& limits;
+  double timeout_s;                              ///< of a trial
+  double began_s;                                ///< by the clock of files
+  std::vector<std::string> ours;                 ///< files that autotune itself writes
+  std::function<void(const std::string&)> note;  ///< what it is doing
+  std::function<void(const std::string&)> lost;  ///< an error that does not end the run
+  const std::atomic<bool>* stop;
+  std::atomic<bool>* abort;
+};
+
+/// A command that is told its values needs a launch for each config; a script but one for all.
+std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run, std::optional<Prepared> known);
+
+/// The recommended settings as a change of the script, and once more in fresh processes; then what
+/// the command has left behind. All of it goes into the report, whose outcome is complete.
+void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, Report& report);
+
+}  // namespace feedrate

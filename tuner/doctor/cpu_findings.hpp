@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the doctor says of the CPUs: how many, how fast, with which kernels and thread pools.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "feedrate/card/machine_facts.hpp"
+#include "feedrate/report/text/card.hpp"
+#include "doctor/finding.hpp"
+#include "feedrate/report/text/format.hpp"
+
+namespace feedrate {
+
+namespace detail {
+
+inline std::string mend_cpus(const CpuLimits& cpus) {
+  if (cpus.usable >= cpus.visible) return "";
+  if (cpus.usable < cpus.affinity) {
+    return "Give the container more CPUs: 'docker run --cpus N', or resources.limits.cpu in "
+           "Kubernetes.";
+  }
+  return "Start it without taskset, or ask the scheduler for more: 'srun --cpus-per-task N'.";
+}
+
+}  // namespace detail
+
+/// Fewer CPUs than visible trap programs that count the visible ones.
+inline Finding examine_cpus(const CpuLimits& cpus) {
+  Finding finding{"cpus", Status::ok, detail::describe_cpus(cpus), detail::mend_cpus(cpus)};
+  if (cpus.usable < cpus.visible) finding.status = Status::note;
+  if (cpus.usable == 1) {
+    finding.status = Status::warning;
+    finding.seen += "; the loader and the step share the only one";
+  }
+  return finding;
+}
+
+inline Finding examine_numa(const CpuLimits& cpus) {
+  const std::string seen =
+      std::to_string(cpus.numa_nodes) + (cpus.numa_nodes == 1 ? " node" : " nodes");
+  if (cpus.numa_nodes == 1) return {"numa", Status::ok, seen, ""};
+  return {"numa", Status::note, seen,
+          "Keep a process on its GPU's node: 'numactl --cpunodebind N --membind N'."};
+}
+
+/// "powersave" is a fixed low clock, except under drivers that only take it for a preference.
+inline Finding examine_frequency(const Frequency& frequency) {
+  if (frequency.governor.empty()) {
+    return {"clock", Status::ok, "the kernel doesn't tell, as in most virtual machines", ""};
+  }
+  const bool active = frequency.driver == "intel_pstate" || frequency.driver == "amd-pstate-epp";
+  const std::string seen = "governor " + frequency.governor + ", driver " + frequency.driver +
+                           (frequency.turbo == false ? ", turbo off" : "");
+  if (frequency.governor == "powersave" && !active) {
+    return {"clock", Status::warning, seen, "Run 'sudo cpupower frequency-set -g performance'."};
+  }
+  if (frequency.governor != "performance") {
+    return {"clock", Status::note, seen,
+            "For steadier figures run 'sudo cpupower frequency-set -g performance'."};
+  }
+  if (frequency.turbo == false) {
+    return {"clock", Status::note, seen,
+            "Turn turbo on in the firmware, unless it is off for "
+            "steadier figures."};
+  }
+  return {"clock", Status::ok, seen, ""};
+}
+
+inline Finding examine_simd(Simd simd) {
+  constexpr std::array<std::string_view, 5> names = {"SSE2 only", "AVX2 with FMA", "AVX-512",
+                                                     "NEON", "no known vectors"};
+  const std::string seen(names[static_cast<std::size_t>(simd)]);
+  if (simd != Simd::sse2) return {"simd", Status::ok, seen, ""};
+  return {"simd", Status::warning, seen,
+          "In a virtual machine let the guest see the host's CPU: 'qemu -cpu host'."};
+}
+
+/// The library's kernels decide the speed of the step on the CPU. Here they are corrected; in
+/// another program that uses the same library they are not.
+inline Finding examine_blas(const BlasIdentity& identity, const BlasLibrary& blas) {
+  const std::string kernels = blas.kernels.empty() ? "" : ", " + blas.kernels + " kernels";
+  const std::string seen = identity.name + kernels;
+  const char* mend =
+      "Install a newer OpenBLAS, or run 'export OPENBLAS_CORETYPE=SkylakeX' (Haswell without "
+      "AVX-512) before programs that use it.";
+  if (blas.outdated) {
+    return {"blas", Status::warning, seen + ", which leave most of this CPU's vectors unused",
+            mend};
+  }
+  if (!blas.replaced.empty()) {
+    return {"blas", Status::note,
+            seen + " in this program; left alone it takes this CPU for a " + blas.replaced, mend};
+  }
+  if (identity.name == "CBLAS") {
+    return {"blas", Status::warning, "a library that doesn't tell its name: " + identity.path,
+            "If it is the reference BLAS, install OpenBLAS: 'sudo apt install libopenblas-dev'."};
+  }
+  return {"blas", Status::ok, seen, ""};
+}
+
+/// Pools of threads within the workers of a loader multiply.
+inline Finding examine_thread_variable(const ThreadVariable& variable, const CpuLimits& cpus) {
+  if (variable.value.empty()) return {variable.name, Status::ok, "not set", ""};
+  const auto levels = split(variable.value, ',');  // of nested parallel regions, outermost first
+  const auto threads = levels.empty() ? std::nullopt : parse_count(levels.front());
+  if (!threads || *threads == 0) {
+    return {variable.name, Status::warning, "'" + variable.value + "' is no number of threads",
+            "Run 'unset " + variable.name + "'."};
+  }
+  const auto usable = static_cast<std::uint64_t>(cpus.usable);
+  if (*threads <= usable) return {variable.name, Status::ok, variable.value, ""};
+  return {variable.name, Status::warning,
+          variable.value + ", more than the " + std::to_string(usable) + " usable CPUs",
+          "Run 'export " + variable.name + "=" + std::to_string(usable) + "'."};
+}
+
+}  // namespace feedrate

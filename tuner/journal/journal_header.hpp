@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first line of a journal: which run this is, and all that its search depends on.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/report/json/json.hpp"
+#include "feedrate/report/json/machine_from_json.hpp"
+
+namespace feedrate {
+
+/// How a run began. What was measured or read of machine and environment then is kept: a resumed
+/// search must see the same figures.
+struct JournalHeader {
+  static constexpr int version = 4;
+
+  ToolInfo tool;
+  std::vector<std::string> arguments;  ///< the command line, without the program's name
+  std::string folder;                  ///< in which it was given
+  std::string report;                  ///< file name of the report, beside the journal
+  double prepared_s = 0;               ///< from the start of the program to its first trial
+  Machine machine;
+  std::optional<MachineCard> card;
+  std::vector<ThreadPool> thread_pools;  ///< that the environment sized
+  WorkloadInfo workload;
+  std::vector<int> batches;  ///< the workload's default axis
+  std::string device;        ///< UUID of the GPU that trains; empty: another device does
+};
+
+inline void from_json(const Json& json, ToolInfo& tool) {
+  detail::read_all(json, "version", tool.version, "commit", tool.commit, "command_line",
+                   tool.command_line, "seed", tool.seed, "started_at", tool.started_at, "wall_s",
+                   tool.wall_s);
+}
+
+inline Json to_json(const ThreadPool& pool) {
+  return {{"variable", pool.variable}, {"threads", pool.threads}};
+}
+
+inline void from_json(const Json& json, ThreadPool& pool) {
+  detail::read_all(json, "variable", pool.variable, "threads", pool.threads);
+}
+
+/// All fields; the report's own object leaves out what is of no use to readers.
+inline Json workload_json(const WorkloadInfo& workload) {
+  Json json = detail::workload_json(workload);
+  json["field"] = workload.field;
+  json["stored_bytes"] = workload.stored_bytes;
+  json["pixels"] = workload.pixels;
+  json["device_free_bytes"] = workload.device_free_bytes;
+  json["largest_batch"] = workload.largest_batch;
+  return json;
+}
+
+namespace detail {
+
+/// What loading a sample costs, by the names of its parts; empty where it has none.
+inline std::optional<LoadCosts> read_load_costs(const Json& parts) {
+  LoadCosts costs;
+  for (const Json& part : parts) {
+    for (const auto& [name, seconds] : load_parts) {
+      if (part.at("name") == name) read(part, "seconds_per_sample", costs.*seconds);
+    }
+  }
+  return parts.empty() ? std::nullopt : std::optional(costs);
+}
+
+}  // namespace detail
+
+inline void from_json(const Json& json, WorkloadInfo& workload) {
+  detail::read_all(json, "name", workload.name, "kind", workload.kind, "dataset", workload.dataset,
+                   "path", workload.path, "model", workload.model, "field", workload.field,
+                   "stored_bytes", workload.stored_bytes, "samples", workload.samples,
+                   "sample_bytes", workload.sample_bytes, "model_flops_per_sample",
+                   workload.flops_per_sample);
+  workload.cache = json.at("cache") == "cold" ? CacheMode::cold : CacheMode::warm;
+  detail::read(json, "cached_samples", workload.cached_samples);
+  workload.load = detail::read_load_costs(json.at("load_parts"));
+  workload.gpu_ceilings = gpu_ceilings_of(json.at("gpu_ceilings"));
+  detail::read_all(json, "pixels", workload.pixels, "device_free_bytes", workload.device_free_bytes,
+                   "rate_source", workload.rate_source, "script", workload.script);
+  detail::read_if_told(json, "largest_batch", workload.largest_batch);  // older journals lack it
+}
+
+inline Json to_json(const JournalHeader& header) {
+  return {
+      {"journal_version", JournalHeader::version},
+      {"tool", detail::tool_json(header.tool)},
+      {"arguments", header.arguments},
+      {"folder", header.folder},
+      {"report", header.report},
+      {"prepared_s", header.prepared_s},
+      {"machine", to_json(header.machine)},
+      {"card", header.card ? to_json(*header.card) : Json(nullptr)},
+      {"thread_pools", detail::json_array(header.thread_pools,
+                                          [](const ThreadPool& pool) { return to_json(pool); })},
+      {"workload", workload_json(header.workload)},
+      {"batches", header.batches},
+      {"device", header.device}};
+}
+
+inline void from_json(const Json& json, JournalHeader& header) {
+  detail::read_all(json, "tool", header.tool, "arguments", header.arguments, "folder",
+                   header.folder, "report", header.report, "prepared_s", header.prepared_s,
+                   "machine", header.machine, "card", header.card);
+  if (header.card) header.card->machine = header.machine;
+  detail::read_all(json, "thread_pools", header.thread_pools, "workload", header.workload,
+                   "batches", header.batches, "device", header.device);
+}
+
+}  // namespace feedrate

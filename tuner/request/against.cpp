@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request/against.hpp"
+
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "request/axes.hpp"
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr int torch_prefetch = 2;
+
+/// The flag of each axis. Accumulation has none: it follows from batch and --effective-batch.
+constexpr std::array<std::pair<std::string_view, std::string SweepOptions::*>, 8> axis_options = {
+    {{"workers", &SweepOptions::workers},
+     {"prefetch", &SweepOptions::prefetch},
+     {"pinned", &SweepOptions::pinned},
+     {"step_threads", &SweepOptions::step_threads},
+     {"graph", &SweepOptions::graph},
+     {"preprocess", &SweepOptions::preprocess},
+     {"precision", &SweepOptions::precision},
+     {"batch", &SweepOptions::batch}}};
+
+int least_of(std::string_view axis) {
+  return axis == "workers" ? 0 : 1;
+}
+
+int most_of(std::string_view axis) {
+  return axis == "batch" || axis == "accumulate" ? most_batch : 1024;
+}
+
+template <class T>
+T parse_value(std::string_view axis, const std::string& text) {
+  const std::string flag = "--against " + std::string(axis);
+  if constexpr (std::is_same_v<T, int>) {
+    return parse_integer(flag, text, least_of(axis), most_of(axis));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return parse_name(flag, text, {"off", "on"}) == 1;
+  } else if constexpr (std::is_same_v<T, Precision>) {
+    return static_cast<T>(parse_name(flag, text, {precision_names.begin(), precision_names.end()}));
+  } else {
+    return static_cast<T>(
+        parse_name(flag, text, {preprocess_names.begin(), preprocess_names.end()}));
+  }
+}
+
+[[noreturn]] void refuse_axis(const std::string& name) {
+  std::string all;
+  for_each_axis([&](const auto& axis) { (all += all.empty() ? "" : ", ") += axis.name; });
+  throw Error(Fault::usage,
+              "--against names '" + name + "', which is no axis: the axes are " + all + ".");
+}
+
+void add(Against& against, std::string name, const std::string& value) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  if (against.names(name)) {
+    throw Error(Fault::usage, "--against names " + name + " twice: give it one value.");
+  }
+  bool known = false;
+  for_each_axis([&](const auto& axis) {
+    if (axis.name != name) return;
+    using Value = std::remove_reference_t<decltype(against.values.*axis.field)>;
+    against.values.*axis.field = parse_value<Value>(axis.name, value);
+    against.axes.push_back(axis.name);
+    known = true;
+  });
+  if (!known) refuse_axis(name);
+}
+
+void add_pair(Against& against, const std::string& pair) {
+  const std::size_t sign = pair.find('=');
+  if (sign == pair.npos) {
+    throw Error(Fault::usage, "--against '" + pair +
+                                  "' has no '=': write pairs of an axis and its value, such as "
+                                  "workers=8,batch=64.");
+  }
+  add(against, pair.substr(0, sign), pair.substr(sign + 1));
+}
+
+/// Prefetch needs workers, as in PyTorch.
+void complete_prefetch(Against& against) {
+  const bool has_workers = against.names("workers") && against.values.workers > 0;
+  if (!has_workers && against.names("prefetch")) {
+    throw Error(Fault::usage, "--against prefetch=" + value_text(against.values.prefetch) +
+                                  " needs workers: name them too, as in workers=2,prefetch=" +
+                                  value_text(against.values.prefetch) + ", or leave it out.");
+  }
+  if (!has_workers || against.names("prefetch")) return;
+  against.values.prefetch = torch_prefetch;
+  against.axes.push_back("prefetch");
+}
+
+/// One update has batch x accumulate samples.
+void complete_batch(Against& against, int effective_batch) {
+  Config& values = against.values;
+  if (!against.names("accumulate")) return;
+  if (effective_batch == 0) {
+    throw Error(Fault::usage,
+                "--against accumulate=" + value_text(values.accumulate) +
+                    " needs --effective-batch, which is batch x accumulate: give it, too.");
+  }
+  if (!against.names("batch") && effective_batch % values.accumulate == 0) {
+    values.batch = effective_batch / values.accumulate;
+    against.axes.push_back("batch");
+  }
+  if (against.names("batch") && values.batch * values.accumulate == effective_batch) return;
+  throw Error(Fault::usage, "--against accumulate=" + value_text(values.accumulate) +
+                                " does not fit --effective-batch " +
+                                std::to_string(effective_batch) +
+                                ", which is batch x accumulate: change one of them.");
+}
+
+void refuse_indivisible(const Against& against, int effective_batch) {
+  if (!against.names("batch") || effective_batch % against.values.batch == 0) return;
+  throw Error(Fault::usage, "--against batch=" + value_text(against.values.batch) +
+                                " does not divide --effective-batch " +
+                                std::to_string(effective_batch) + ": change one of them.");
+}
+
+}  // namespace
+
+Against parse_against(const std::string& text, int effective_batch) {
+  Against against;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    add_pair(against, text.substr(at, end - at));
+    at = end + 1;
+  }
+  complete_prefetch(against);
+  complete_batch(against, effective_batch);
+  refuse_indivisible(against, effective_batch);
+  return against;
+}
+
+SweepOptions fixed_to(const Against& against, SweepOptions options) {
+  options.against.clear();
+  for_each_axis([&](const auto& axis) {
+    if (!against.names(axis.name)) return;
+    for (const auto& [name, field] : axis_options) {
+      if (name == axis.name) options.*field = value_text(against.values.*axis.field);
+    }
+  });
+  if (against.names("workers")) options.max_workers.clear();
+  if (against.names("batch")) options.max_batch.clear();
+  return options;
+}
+
+}  // namespace feedrate

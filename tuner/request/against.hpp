@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// --against workers=8,batch=64: the config that the user has, as the reference.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+#include "request/options.hpp"
+
+namespace feedrate {
+
+/// What --against names. An axis that it does not name keeps the usual value of the reference.
+struct Against {
+  std::vector<std::string_view> axes;  ///< as in for_each_axis
+  Config values;                       ///< of the named axes alone
+
+  bool names(std::string_view axis) const {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  }
+};
+
+/// Reads pairs "AXIS=VALUE", separated by commas. Workers without a prefetch get prefetch 2;
+/// `effective_batch` (0: none was given) ties batch and accumulate together. Throws Error(usage).
+Against parse_against(const std::string& text, int effective_batch);
+
+/// The options of a sweep over these values alone: each named axis has one value, and its
+/// constraint is gone.
+SweepOptions fixed_to(const Against& against, SweepOptions options);
+
+}  // namespace feedrate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user allows at most, and what it leaves of a plan.
+#pragma once
+
+#include <cstddef>
+
+#include "feedrate/report/constraints.hpp"
+#include "feedrate/tune/state/options.hpp"
+#include "request/options.hpp"
+
+namespace feedrate {
+
+/// Whether --allow lets other batches than the reference's be recommended.
+bool may_change_batch(const TuneOptions& plan);
+
+/// Takes out of the space what --allow leaves out, and says so. Throws Error(usage) where no value
+/// of an axis is left.
+void drop_forbidden(TuneOptions& plan);
+
+/// Reads --max-memory, --max-device-memory, --max-workers, --max-batch and --effective-batch.
+/// Throws Error(usage) on values that make no sense.
+Constraints parse_constraints(const SweepOptions& options);
+
+/// The batch to measure gains against, where the user fixed none: `usual`, or what is nearest to
+/// it among those that the constraints and a dataset of `samples` allow.
+int reference_batch(const Constraints& constraints, int usual, std::size_t samples);
+
+/// Takes out of the space what the constraints forbid. Throws Error(usage) where nothing is left.
+void constrain(TuneOptions& plan, const Constraints& constraints);
+
+}  // namespace feedrate

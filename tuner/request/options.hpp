@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the command line said.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "verbs/doctor.hpp"
+#include "feedrate/data/delayed_dataset.hpp"
+
+namespace feedrate {
+
+/// Which colours: the terminal decides, or the user.
+enum class ColorWish : std::uint8_t { automatic, always, never };
+
+/// Options of the sweep as they were written; empty where nothing was.
+struct SweepOptions {
+  std::string data;
+  std::string labels;
+  std::string workload = "images";
+  bool workload_given = false;
+  std::string device;  ///< empty: a GPU where there is one, else the cpu
+  std::string workers, batch, prefetch, pinned, precision, step_threads, graph,
+      preprocess;       ///< axes
+  std::string against;  ///< AXIS=VALUE,...; empty: the usual reference
+  std::string budget;   ///< empty: 60s; 30s for a script, 120s for other commands
+  std::string search;   ///< empty: model; grid or halving for commands that are launched anew
+  std::string max_memory, max_device_memory, max_workers, max_batch,
+      effective_batch;  ///< constraints
+  std::string objective = "utilization";
+  std::string wider_gain;   ///< empty: 5%
+  std::string allow;        ///< empty: all; safe alone for a script
+  std::string sample_cost;  ///< of the workload tabular alone; empty: 100us of cpu
+  std::string cost;
+  std::string cache = "warm";
+  std::uint64_t seed = 0;
+  std::uint64_t max_skips = 0;
+  bool dct_scaling = false;
+  bool what_if = false;
+  std::string what_if_name;  ///< of a script: bf16, fp16
+  std::string output;  ///< file, "-" for standard output, empty for a name made from the workload
+  bool json = false;
+  bool quiet = false;
+  bool no_progress = false;
+  bool no_card = false;
+  ColorWish color = ColorWish::automatic;
+  std::vector<std::string> command;  ///< behind "--"; one empty word where nothing is behind it
+  std::vector<std::string> set;      ///< AXIS=TEMPLATE
+  std::string rate;
+  std::string loader;   ///< of a script: number or name; empty: the one that trains
+  std::string workdir;  ///< where the command runs; empty: here
+  bool keep_trackers = false;
+  bool no_confirm = false;
+  std::string command_line;  ///< to be pasted into a shell
+  std::string resume;        ///< report or journal of the run to go on with; empty: a new run
+  std::string trial_timeout = "60s";
+  bool in_process = false;
+  int trial_child = 0;             ///< process id of the parent; 0: this is no child
+  std::vector<std::string> words;  ///< all of the command line, without the program's name
+};
+
+/// What to do.
+enum class Verb : std::uint8_t { sweep, workloads, doctor, nothing };
+
+/// The whole command line.
+struct CommandLine {
+  Verb verb = Verb::sweep;
+  SweepOptions sweep;
+  DoctorOptions doctor;
+  ColorWish doctor_color = ColorWish::automatic;
+};
+
+/// Reads the command line, given without the program's name. Prints the help or the version where
+/// that is asked for; then there is nothing to do. Throws Error(usage).
+CommandLine parse_command_line(const std::vector<std::string>& words);
+
+}  // namespace feedrate

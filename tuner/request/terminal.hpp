@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the output streams are: terminals or not, how wide, with colours or not.
+#pragma once
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <string_view>
+
+#include "request/options.hpp"
+
+namespace feedrate {
+
+/// A terminal that understands escape sequences.
+inline bool is_terminal(int descriptor) {
+  const char* term = std::getenv("TERM");
+  return isatty(descriptor) && term && std::string_view(term) != "dumb";
+}
+
+/// Columns of a terminal; 80 where it is none.
+inline std::size_t columns(int descriptor) {
+  winsize size{};
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+/// Source of NO_COLOR: no-color.org; set and not empty means none.
+inline bool use_color(ColorWish wish, int descriptor) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (wish != ColorWish::automatic) return wish == ColorWish::always;
+  return is_terminal(descriptor) && !(no_color && *no_color);
+}
+
+}  // namespace feedrate

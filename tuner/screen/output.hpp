@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the report goes: a file that is whole or absent, or standard output.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "feedrate/report/report.hpp"
+#include "request/options.hpp"
+
+namespace feedrate {
+
+/// The report's file.
+class ReportFile {
+ public:
+  /// Throws Error(usage) when the place can't be written to.
+  explicit ReportFile(const SweepOptions& options, const std::string& workload);
+
+  /// Replaces the file by this report; does nothing where it goes to standard output. Throws
+  /// Error(internal) when that fails, as on a full disk; the file is then as it was.
+  void write(const Report& report);
+  /// The same, at most once a second, and silent about failures: the last write tells.
+  void save(const std::function<const Report&()>& make);
+
+  bool is_standard_output() const noexcept { return path_ == "-"; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  std::string path_;
+  double last_s_ = -1;
+};
+
+/// Where the journal of a report lies: beside it, "x.jsonl" for "x.json".
+std::string journal_path_of(const std::string& report);
+
+}  // namespace feedrate

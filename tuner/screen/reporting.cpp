@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "screen/reporting.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "command/command_trials.hpp"
+#include "request/constraints.hpp"
+#include "workload/cuda_device.hpp"
+#include "feedrate/core/clock.hpp"
+#include "feedrate/machine/cache_folder.hpp"
+#include "feedrate/report/text/card.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/report/json/json.hpp"
+#include "feedrate/report/text/screen.hpp"
+#include "feedrate/report/text/script_text.hpp"
+#include "feedrate/report/text/settings.hpp"
+#include "feedrate/report/text/shell.hpp"
+#include "request/terminal.hpp"
+#include "version.hpp"
+
+namespace feedrate {
+namespace {
+
+/// The storage that the samples will come from.
+std::string storage_path(const SweepOptions& options) {
+  if (!options.command.empty()) return options.workdir.empty() ? "." : options.workdir;
+  if (!options.data.empty()) return options.data;
+  const std::string cache = cache_folder_path();
+  std::error_code ignored;
+  if (!cache.empty()) std::filesystem::create_directories(cache, ignored);
+  return !cache.empty() && access(cache.c_str(), W_OK) == 0 ? cache : ".";
+}
+
+/// The same command with another budget. Options stand before the command of the user's.
+std::string with_budget(const std::vector<std::string>& words, double budget_s) {
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  std::string line = "autotune";
+  for (auto word = words.begin(); word != dashes; ++word) {
+    if (*word == "--budget" && word + 1 != dashes) {
+      ++word;
+    } else if (!word->starts_with("--budget=")) {
+      line += ' ' + shell_quoted(*word);
+    }
+  }
+  line += " --budget " + fixed(budget_s, 0) + "s";
+  for (auto word = dashes; word != words.end(); ++word) line += ' ' + shell_quoted(*word);
+  return line;
+}
+
+}  // namespace
+
+std::vector<NextStep> next_steps(const Report& report, const SweepOptions& options,
+                                 const ReportFile& file) {
+  std::vector<NextStep> steps;
+  const WorkloadInfo& workload = report.workload;
+  const bool interrupted = report.outcome.interrupted;
+  if (interrupted && !file.is_standard_output()) {
+    steps.push_back({"autotune --resume " + shell_quoted(file.path()), "goes on with this run"});
+  }
+  if (workload.kind == "builtin") {
+    const std::string device =
+        report.device_given ? " --device " + shell_quoted(report.device) : "";
+    steps.push_back({"autotune --data DIR" + device, "the same on your own files"});
+  }
+  const bool chosen = !interrupted && !report.outcome.tiers.empty();
+  if (chosen && report.outcome.choice().standing == Confidence::unresolved) {
+    const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
+    steps.push_back({with_budget(options.words, budget_s), "more rounds tell the finalists apart"});
+  }
+  if (workload.field == "image") {
+    steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),
+                     "measures num_workers for PyTorch's DataLoader on these files"});
+  }
+  return steps;
+}
+
+/// What the report's file is called after.
+std::string name_of_workload(const SweepOptions& options) {
+  if (!options.command.empty()) {
+    return std::filesystem::path(name_of_command(options.command)).stem().string();
+  }
+  return options.data.empty() ? options.workload : "data";
+}
+
+/// "Tuning train_loader of train.py (train.py:23; ...)".
+std::string opening_sentence(const Report& report) {
+  const WorkloadInfo& workload = report.workload;
+  if (!workload.script) {
+    return "Tuning " + workload.name + " (" + workload.dataset + "; " + workload.model + ")";
+  }
+  return "Tuning " + loader_text(workload) + ", whose loop started after " +
+         format_duration(workload.script->start_s) + ",";
+}
+
+Report begin_report(const SweepOptions& options, const TrainingDevice& device) {
+  Report report;
+  report.tool = {version, commit, options.command_line, now_utc(), options.seed, 0};
+  report.device = device.name();
+  report.device_given = !options.device.empty();
+  report.accelerator = device.accelerator;
+  report.constraints = parse_constraints(options);
+  report.reference_given = !options.against.empty();
+  return report;
+}
+
+void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress) {
+  const std::string path = storage_path(options);
+  if (options.no_card || !options.command.empty()) {
+    report.machine = read_machine(path);
+    return;
+  }
+  report.card = measure_card(path);
+  report.machine = report.card->machine;
+  std::string text = card_text(*report.card, columns(STDERR_FILENO));
+  text.pop_back();
+  progress.note(text);
+  if (!report.machine.gpus.list.empty() && options.device.empty() && report.device == "cpu") {
+    progress.note(built_with_cuda() ? "No GPU is used: CUDA_VISIBLE_DEVICES hides them."
+                                    : "The GPU is not used: this build has no CUDA.");
+  }
+  progress.note("");
+}
+
+void add_plan(Report& report, const TuneOptions& plan) {
+  report.space = plan.space;
+  report.allowed = plan.allowed;
+  report.objective = plan.objective;
+  report.budget_s = plan.budget_s;
+}
+
+void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
+            const SweepOptions& options, const ReportFile& file) {
+  report.outcome = outcome;
+  report.skips = measurer.skips();
+  report.tool.wall_s = wall_s;
+  if (report.workload.kind != "command") report.settings = settings_for(report);
+  report.next = next_steps(report, options, file);
+}
+
+void print_result(const Report& report, const SweepOptions& options, const ReportFile& file) {
+  const bool json = options.json || file.is_standard_output();
+  const std::string text =
+      json
+          ? json_text(to_json(report))
+          : screen_text(report, {columns(STDOUT_FILENO), use_color(options.color, STDOUT_FILENO)}) +
+                "report: " + file.path() + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw Error(Fault::internal, "The result could not be written to standard output.");
+  }
+}
+
+}  // namespace feedrate

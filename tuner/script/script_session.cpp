@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "script/script_session.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "feedrate/report/text/format.hpp"
+#include "journal/request_json.hpp"
+#include "trials/watched_child.hpp"
+
+namespace feedrate {
+namespace {
+
+/// Between closing the channels and killing what is left.
+constexpr double ending_patience_s = 3;
+/// For the other ranks, once one has failed: what fails in all of them is told by all.
+constexpr double failing_patience_s = 3;
+
+bool asks_for_input(const std::string& lines) {
+  return lines.find("EOFError: EOF when reading a line") != lines.npos;
+}
+
+/// What a script said when it failed, as the end of a sentence.
+std::string said_last(const std::string& lines) {
+  if (asks_for_input(lines)) {
+    return ": it asks for input, and there is none below autotune, so give it what it wants by "
+           "its arguments.";
+  }
+  return lines.empty() ? ", and printed nothing." : "; it said last: \"" + last_line(lines) + "\".";
+}
+
+/// What the ranks answer to one question.
+class Answers {
+ public:
+  explicit Answers(std::size_t ranks) : answers_(ranks) {}
+
+  void put(std::size_t rank, Json answer) {
+    const bool failed = answer.contains("failed");
+    if (failed && failures_++ == 0) {
+      failure_ = answer.at("failed");
+      failed_s_ = SteadyClock{}.now_s();
+    }
+    answers_[rank] = std::move(answer);
+    ++count_;
+  }
+  /// One that has failed takes no more steps, and the others may wait in theirs for it.
+  bool are_all_that_come() const {
+    const bool waits_in_vain =
+        failures_ > 0 && SteadyClock{}.now_s() - failed_s_ > failing_patience_s;
+    return count_ == answers_.size() || waits_in_vain;
+  }
+  /// Of one rank, while others have not failed: they are out of step then.
+  const Json* lone_failure() const {
+    return failures_ > 0 && failures_ < answers_.size() ? &failure_ : nullptr;
+  }
+  std::vector<Json> take() { return std::move(answers_); }
+
+ private:
+  std::vector<Json> answers_;
+  std::size_t count_ = 0, failures_ = 0;
+  Json failure_;  ///< the first
+  double failed_s_ = 0;
+};
+
+}  // namespace
+
+ScriptSession::ScriptSession(const LaunchSpec& spec, ControlSocket& rendezvous)
+    : launched_(spec), rendezvous_(rendezvous) {}
+
+ScriptSession::~ScriptSession() {
+  ranks_.clear();
+  callers_.clear();
+  helpers_.clear();
+  launched_.end(ending_patience_s);
+}
+
+void ScriptSession::attach(const Attachment& attachment) {
+  const double end_s = SteadyClock{}.now_s() + attachment.patience_s;
+  while (!is_complete()) {
+    if (is_set(attachment.stop)) throw Error(Fault::interrupted, "The run was interrupted.");
+    const bool has_ended = launched_.ended().has_value();
+    welcome();
+    if (is_complete()) return;
+    if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
+    if (in_vain_) throw_nothing("goes on without the DataLoader that was asked for");
+    if (SteadyClock{}.now_s() > end_s) throw_late(attachment.patience_s);
+    wait_for_news();
+  }
+}
+
+void ScriptSession::wait_for_news() {
+  std::vector<pollfd> sources = {{launched_.output_fd(), POLLIN, 0},
+                                 {launched_.news_fd(), POLLIN, 0},
+                                 {rendezvous_.fd(), POLLIN, 0}};
+  for (const auto& caller : callers_) sources.push_back({caller->fd(), POLLIN, 0});
+  for (const Rank& rank : ranks_) sources.push_back({rank.channel->fd(), POLLIN, 0});
+  ::poll(sources.data(), sources.size(), 50);
+  launched_.listen();
+}
+
+/// Takes in who calls, and hears who they are.
+void ScriptSession::welcome() {
+  while (auto caller = rendezvous_.accept()) callers_.push_back(std::move(caller));
+  for (auto& caller : callers_) {
+    const bool open = caller->pull();
+    if (auto greeting = caller->next()) {
+      sort_in(std::move(caller), std::move(*greeting));
+    } else if (!open) {
+      caller.reset();
+    }
+  }
+  std::erase(callers_, nullptr);
+}
+
+void ScriptSession::sort_in(std::unique_ptr<Channel> channel, Json greeting) {
+  const auto who = greeting.value("hello", "");
+  if (who == "loader") ranks_.push_back({std::move(channel), std::move(greeting)});
+  if (who == "watch") helpers_.push_back(std::move(channel));
+  if (who == "none") {
+    for (const Json& loader : greeting.at("others")) others_.push_back(loader);
+    in_vain_ = in_vain_ || greeting.value("in_vain", false);
+  }
+  std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) {
+    return a.greeting.value("rank", 0) < b.greeting.value("rank", 0);
+  });
+}
+
+bool ScriptSession::is_complete() const {
+  return !ranks_.empty() && world() >= ranks_.front().greeting.value("world", 1);
+}
+
+void ScriptSession::throw_late(double patience_s) {
+  const std::string within = " within " + format_duration(patience_s);
+  if (ranks_.empty()) throw_nothing("had no training loop over a DataLoader of PyTorch" + within);
+  throw_nothing("has " + std::to_string(ranks_.front().greeting.value("world", 1)) +
+                " processes that train together, of which " + std::to_string(world()) +
+                " came to a training loop over a DataLoader on this machine" + within);
+}
+
+void ScriptSession::throw_nothing(const std::string& why) {
+  launched_.listen();
+  const std::string lines = launched_.last_lines();
+  const auto status = launched_.ended();
+  const bool failed = status && *status != 0;
+  const std::string what =
+      failed ? describe_end(*status) + " before its training loop" + said_last(lines) : why;
+  throw NothingToTune{others_, what, lines, failed, !helpers_.empty()};
+}
+
+std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
+  for (const Rank& rank : ranks_) {
+    if (!rank.channel->send(question)) throw_ended();
+  }
+  Answers answers(ranks_.size());
+  Pulse pulse(watch);
+  for (;;) {
+    wait_for_news();
+    bool open = true;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      open = ranks_[r].channel->pull() && open;
+      while (auto message = ranks_[r].channel->next()) {
+        if (!pulse.took(*message)) answers.put(r, std::move(*message));
+      }
+    }
+    if (answers.are_all_that_come()) break;
+    if (is_set(watch.abort)) throw Error(Fault::interrupted, "The run was interrupted.");
+    if (!open || launched_.ended()) throw_ended();
+    if (pulse.is_still()) throw_hung(watch);
+  }
+  if (const Json* const failure = answers.lone_failure()) throw_failure(*failure);
+  return answers.take();
+}
+
+/// Its process may take a moment to end behind its channel.
+void ScriptSession::throw_ended() {
+  const double end_s = SteadyClock{}.now_s() + 5;
+  auto status = launched_.ended();
+  while (!status && SteadyClock{}.now_s() < end_s) {
+    wait_for_news();
+    status = launched_.ended();
+  }
+  launched_.listen();
+  const std::string lines = launched_.last_lines();
+  if (status && *status == 0) {
+    throw ScriptEnded(Fault::trials, "The script came to its end before this trial was done.",
+                      lines);
+  }
+  const std::string what = status ? describe_end(*status) : "stopped answering";
+  throw ChildDied(Fault::trials, "The script " + what + said_last(lines), lines);
+}
+
+void ScriptSession::throw_hung(const Watch& watch) {
+  launched_.listen();
+  const std::string lines = launched_.last_lines();
+  const bool gently = launched_.end(ending_patience_s);
+  throw ChildDied(Fault::trials,
+                  "The script finished no batch within " + format_duration(watch.bound_s) +
+                      " and was ended (--trial-timeout sets that time" +
+                      (gently ? ")." : "; it ignored SIGTERM, and was killed)."),
+                  lines);
+}
+
+}  // namespace feedrate

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A script that was launched and attached to: the processes of it that train answer questions.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "feedrate/measure/trial_error.hpp"
+#include "process/launch.hpp"
+#include "trials/pulse.hpp"
+#include "process/control_socket.hpp"
+
+namespace feedrate {
+
+/// How a script is waited for until its training loop runs.
+struct Attachment {
+  double patience_s = 300;                  ///< so long may pass until then
+  const std::atomic<bool>* stop = nullptr;  ///< ends the wait
+};
+
+/// What a script had when it ended without training with a loader that was attached to.
+struct NothingToTune {
+  Json loaders;  ///< that it iterated over, as the hook describes them; may be empty
+  std::string why;
+  std::string last_lines;
+  bool failed = false;   ///< its exit code says so
+  bool reports = false;  ///< a helper in it told its speed
+};
+
+/// One launch of a script. What it throws has ended the script; the object is of no more use then.
+class ScriptSession {
+ public:
+  /// Launches it; the hook in it comes to the rendezvous.
+  ScriptSession(const LaunchSpec& spec, ControlSocket& rendezvous);
+  /// The script ends when its channels do; what is left of it is killed.
+  ~ScriptSession();
+
+  /// Waits until every process that trains has attached. Throws NothingToTune where none does,
+  /// Error(interrupted) on stop.
+  void attach(const Attachment& attachment);
+
+  /// What the process of rank 0 said of the script.
+  const Json& greeting() const { return ranks_.front().greeting; }
+  int world() const noexcept { return static_cast<int>(ranks_.size()); }
+
+  /// Asks all ranks the same, and returns their answers by rank. Throws ChildDied where one dies or
+  /// hangs, ScriptEnded where the script came to its end, Error(interrupted) on abort, and where
+  /// one of several has failed what it says.
+  std::vector<Json> ask(const Json& question, const Watch& watch);
+
+ private:
+  struct Rank {
+    std::unique_ptr<Channel> channel;
+    Json greeting;
+  };
+
+  void wait_for_news();
+  void welcome();
+  void sort_in(std::unique_ptr<Channel> channel, Json greeting);
+  bool is_complete() const;
+  [[noreturn]] void throw_late(double patience_s);
+  [[noreturn]] void throw_nothing(const std::string& why);
+  [[noreturn]] void throw_ended();
+  [[noreturn]] void throw_hung(const Watch& watch);
+
+  RunningCommand launched_;
+  ControlSocket& rendezvous_;
+  std::vector<std::unique_ptr<Channel>> callers_;  ///< that have not said who they are
+  std::vector<std::unique_ptr<Channel>> helpers_;  ///< feedrate.watch in the script
+  std::vector<Rank> ranks_;
+  Json others_ = Json::array();  ///< loaders of processes that trained with none
+  bool in_vain_ = false;         ///< a script goes on without the loader that was asked for
+};
+
+/// A script came to its own end with exit code 0.
+class ScriptEnded : public TrialError {
+ public:
+  using TrialError::TrialError;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials in the user's own script: its loop steps, and its DataLoader is switched within one
+// launch.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "script/script_session.hpp"
+#include "trials/trial_runner.hpp"
+
+namespace feedrate {
+
+/// A script to be tuned.
+struct ScriptPlan {
+  LaunchSpec spec;
+  std::string loader;     ///< which one, by number or name; empty: the hook chooses
+  double timeout_s = 60;  ///< a trial that finishes no batch for so long is ended
+  std::function<void(const std::string&)> say = [](const std::string&) {};
+  const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
+  std::atomic<bool>* abort = nullptr;       ///< raised where the script can't be run any more
+};
+
+/// Where the values that more than one launch of a script needs are given to it.
+void add_hook(LaunchSpec& spec, const ControlSocket& rendezvous);
+
+/// Runs rounds in a script. One that comes to its end is launched again; so is one that died, at
+/// the cost of the config that was tried.
+class ScriptTrials final : public TrialRunner {
+ public:
+  ScriptTrials(ScriptPlan plan, std::optional<Prepared> known);
+  ~ScriptTrials() override;
+
+  /// Launches the script until its training loop runs. Throws Error(usage) where there is nothing
+  /// to attach to, Error(trials) where it fails before.
+  void start() override;
+
+  Round run(const Request& request) override;
+  bool can_run(Part part) const override { return part != Part::copy; }
+  /// With workers that stay, or not, as the script says today.
+  double epoch_boundary_s(const Config& config) override;
+  std::size_t memory_bytes(const Config& config) override;
+  /// Stands still while the script starts: that is not tuning.
+  double now_s() override { return TrialRunner::now_s() - starting_s_; }
+  std::vector<std::string> notes() const override;
+  std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
+  int batches_per_update() const override { return batches_per_update_; }
+
+ private:
+  void launch();
+  void require_script();
+  void attach_to_most_batches(const NothingToTune& nothing);
+  Prepared describe() const;
+  std::vector<Json> ask(const Json& question, Watch watch);
+  Json question_about(const Request& request) const;
+  void note_updates(const Json& answer);
+  Round run_for_time(const Request& request);
+  Round run_exactly(const Request& request, int batches);
+  int warm_up_of(const Config& config) const;
+  void remember_supply(const Config& config, const std::vector<Json>& answers);
+  void add_waiting(const std::vector<Json>& answers);
+  int batches_for(const Request& request);
+  Json loader_changes(const Trial& best) const;
+
+  ScriptPlan plan_;
+  std::unique_ptr<ControlSocket> rendezvous_;
+  std::unique_ptr<ScriptSession> attached_;
+  double starting_s_ = 0;  ///< spent on launches so far
+  double start_s_ = 0;     ///< of the last of them
+  int launches_ = 0;
+  int batches_per_update_ = 0;  ///< 0: unknown
+  /// Seconds per batch, where ranks keep step.
+  std::map<Part, std::vector<std::pair<Config, double>>> batch_s_;
+  /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.
+  std::vector<std::pair<Config, bool>> keeps_up_;
+  struct Waiting {
+    double wait_s = 0, duration_s = 0;
+    double share() const noexcept { return duration_s > 0 ? wait_s / duration_s : 0; }
+  };
+  std::vector<Waiting> waiting_;  ///< of each rank, for data, in all coupled rounds
+  std::vector<std::pair<Config, double>> saved_s_;  ///< by workers that stay, per epoch
+};
+
+}  // namespace feedrate

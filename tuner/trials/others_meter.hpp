@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the CPUs others take while a launched program runs a round.
+#pragma once
+
+#include <unistd.h>
+
+#include "feedrate/core/clock.hpp"
+#include "feedrate/machine/machine_cpu.hpp"
+#include "process/process_tree.hpp"
+
+namespace feedrate {
+
+/// Measures from its construction. This process and all that it launched are not others.
+class OthersMeter {
+ public:
+  /// As in Round::others_share.
+  double share() const {
+    const double wall_s = SteadyClock{}.now_s() - begin_s_;
+    const double cpu_s = tree_cpu_s(::getpid()) - cpu_s_;
+    return others_share(machine_, MachineCpu::read(), wall_s, cpu_s, CpuGrant::own().quota);
+  }
+
+ private:
+  double cpu_s_ = tree_cpu_s(::getpid());
+  MachineCpu machine_ = MachineCpu::read();
+  double begin_s_ = SteadyClock{}.now_s();
+};
+
+}  // namespace feedrate

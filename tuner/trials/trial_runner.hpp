@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where trials run: a measurer that prepares its workload itself, when it is first needed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "feedrate/measure/pipeline.hpp"
+#include "feedrate/report/report.hpp"
+#include "request/options.hpp"
+#include "trials/prepare.hpp"
+
+namespace feedrate {
+
+/// What is known of a workload once it was prepared.
+struct Prepared {
+  WorkloadInfo info;
+  std::vector<int> batches;  ///< the default axis
+};
+
+/// Throws Error(data) where the data are not those that earlier trials of the run have used.
+void require_unchanged(const WorkloadInfo& now, const WorkloadInfo& before);
+
+/// A measurer with a workload of its own.
+class TrialRunner : public Measurer {
+ public:
+  /// `known` is what an earlier preparation of the same run has said.
+  explicit TrialRunner(std::optional<Prepared> known) : prepared_(std::move(known)) {}
+
+  /// What was prepared; prepares it where that was not done before.
+  const Prepared& prepared() {
+    if (!prepared_) start();
+    return *prepared_;
+  }
+  /// Makes ready for requests. Throws what preparing throws.
+  virtual void start() = 0;
+  /// To be called before the first request: no batch will be larger.
+  void limit_batch(int largest) { largest_batch_ = largest; }
+
+  double now_s() override { return SteadyClock{}.now_s(); }
+
+  /// What the user should know of how the workload behaved, a sentence each.
+  virtual std::vector<std::string> notes() const { return {}; }
+
+  /// What to write into the user's source to have a trial of the outcome; empty where there is no
+  /// source to change.
+  virtual std::vector<Setting> settings(const Outcome&, std::size_t) { return {}; }
+
+  /// That the user's loop takes for one update of the weights; 0: unknown.
+  virtual int batches_per_update() const { return 0; }
+
+ protected:
+  std::optional<Prepared> prepared_;
+  int largest_batch_ = 1;
+};
+
+/// Trials in this very process: for debuggers. A crash ends the run.
+class InProcessRunner final : public TrialRunner {
+ public:
+  InProcessRunner(const SweepOptions& options, Preparation preparation,
+                  std::optional<Prepared> known);
+
+  void start() override;
+  Round run(const Request& request) override { return pipeline().run(request); }
+  bool copies() override { return pipeline().copies(); }
+  double epoch_boundary_s(const Config& config) override {
+    return pipeline().epoch_boundary_s(config);
+  }
+  std::size_t memory_bytes(const Config& config) override {
+    return pipeline().memory_bytes(config);
+  }
+  std::size_t device_memory_bytes(const Config& config) override {
+    return pipeline().device_memory_bytes(config);
+  }
+  std::optional<GpuState> gpu_state() override { return pipeline().gpu_state(); }
+  std::vector<Skip> skips() override {
+    return pipeline_ ? pipeline_->skips() : std::vector<Skip>{};
+  }
+
+ private:
+  Pipeline& pipeline();
+
+  const SweepOptions& options_;
+  Preparation preparation_;
+  std::optional<Workload> workload_;
+  std::unique_ptr<Pipeline> pipeline_;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trial child and its channel: asked one question at a time, and watched while it answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "process/channel.hpp"
+#include "process/child_process.hpp"
+#include "feedrate/measure/trial_error.hpp"
+#include "trials/pulse.hpp"
+
+namespace feedrate {
+
+/// A child that crashed, was killed, ended or hung, in a sentence.
+class ChildDied : public TrialError {
+ public:
+  using TrialError::TrialError;
+};
+
+/// Owns one child. What it throws has ended the child; the object is of no more use then.
+class WatchedChild {
+ public:
+  /// `words` are the command line behind the program's own name; the hidden options are added.
+  explicit WatchedChild(const std::vector<std::string>& words);
+  ~WatchedChild();
+
+  /// Sends a question and returns the answer, whatever it is. Throws ChildDied where it dies
+  /// or hangs, Error(interrupted) on stop and abort.
+  Json ask(const Json& question, const Watch& watch);
+
+  /// Whether it has ended by itself, such as killed for memory between two questions.
+  bool has_ended() { return process_.wait(0).has_value(); }
+
+ private:
+  struct Ends {
+    int ours, theirs;
+  };
+  explicit WatchedChild(const std::vector<std::string>& words, Ends ends);
+
+  void wait_for_news();
+  [[noreturn]] void throw_dead();
+  [[noreturn]] void throw_hung(const Watch& watch);
+  [[noreturn]] void throw_interrupted(bool gently);
+  [[noreturn]] void throw_ended(const std::string& sentence);
+
+  Channel channel_;
+  ChildProcess process_;
+  bool output_open_ = true;
+};
+
+}  // namespace feedrate

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `doctor`: gathers facts, judges them, and writes the findings as text or JSON.
+#include "verbs/doctor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/cuda_device.hpp"
+#include "feedrate/machine/cache_folder.hpp"
+#include "feedrate/card/machine_facts.hpp"
+#include "feedrate/report/text/card.hpp"
+#include "doctor/findings.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/report/json/machine_json.hpp"
+
+namespace feedrate {
+namespace {
+
+/// The storage that matters when none is named: where the cache is, or would be.
+std::string path_to_look_at(const DoctorOptions& options) {
+  if (!options.path.empty()) return options.path;
+  const std::string cache = cache_folder_path();
+  return cache.empty() ? "." : detail::nearest_existing(cache);
+}
+
+/// Padded before it is coloured: escapes take no columns.
+std::string status_cell(Status status, bool color) {
+  constexpr std::array<std::string_view, 4> colors = {"\033[32m", "\033[36m", "\033[33m",
+                                                      "\033[31m"};
+  const std::string cell = left_aligned(name_of(status), 9);
+  if (!color) return cell;
+  return std::string(colors[static_cast<std::size_t>(status)]) + cell + "\033[0m";
+}
+
+std::size_t name_columns(const std::vector<Finding>& findings) {
+  std::size_t columns = 0;
+  for (const Finding& finding : findings) columns = std::max(columns, columns_of(finding.name));
+  return columns + 2;
+}
+
+/// "ok       cpus      2 CPUs", what was seen wrapped, and the remedy below it. On a terminal that
+/// is too narrow for that, what was seen stands below the name.
+void write_finding(const Finding& finding, std::size_t names, const DoctorOptions& options,
+                   std::ostream& out) {
+  const bool beside = options.width >= 9 + names + 20;
+  const std::size_t indent = beside ? 9 + names : 9;
+  const std::size_t columns = std::max(options.width, indent + 20) - indent;
+  std::string left = status_cell(finding.status, options.color) +
+                     left_aligned(finding.name, beside ? names : finding.name.size());
+  if (!beside) {
+    out << left << '\n';
+    left.assign(indent, ' ');
+  }
+  for (const std::string& line : wrapped(finding.seen, columns)) {
+    out << left << line << '\n';
+    left.assign(indent, ' ');
+  }
+  if (finding.mend.empty()) return;
+  left = std::string(indent, ' ') + "-> ";
+  for (const std::string& line : wrapped(finding.mend, columns - 3)) {
+    out << left << line << '\n';
+    left.assign(indent + 3, ' ');
+  }
+}
+
+std::string summary(const std::vector<Finding>& findings) {
+  const auto count = [&](Status status) {
+    return std::to_string(std::count_if(findings.begin(), findings.end(),
+                                        [&](const Finding& f) { return f.status == status; }));
+  };
+  return "problems: " + count(Status::problem) + ", warnings: " + count(Status::warning) +
+         ", notes: " + count(Status::note);
+}
+
+void write_text(const Facts& facts, const std::vector<Finding>& findings,
+                const DoctorOptions& options, std::ostream& out) {
+  const std::size_t names = name_columns(findings);
+  out << card_text(facts.card, options.width) << '\n';
+  for (const Finding& finding : findings) write_finding(finding, names, options, out);
+  out << '\n' << summary(findings) << '\n';
+}
+
+void write_json(const Facts& facts, const std::vector<Finding>& findings, std::ostream& out) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"name", finding.name},
+                    {"status", name_of(finding.status)},
+                    {"seen", finding.seen},
+                    {"mend", finding.mend}});
+  }
+  const Json document = {{"status", name_of(worst_of(findings))},
+                         {"findings", list},
+                         {"machine", to_json(facts.card.machine)},
+                         {"card", to_json(facts.card)}};
+  // Names of files need not be UTF-8, and dump() would throw.
+  out << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+}
+
+}  // namespace
+
+int run_doctor(const DoctorOptions& options, std::ostream& out) {
+  Facts facts = gather_facts(path_to_look_at(options));
+  facts.has_cuda = built_with_cuda();
+  const std::vector<Finding> findings = examine(facts);
+  if (options.json) {
+    write_json(facts, findings, out);
+  } else {
+    write_text(facts, findings, options, out);
+  }
+  return worst_of(findings) == Status::problem ? 1 : 0;
+}
+
+}  // namespace feedrate

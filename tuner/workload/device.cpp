@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workload/device.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "request/axes.hpp"
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr std::string_view emulated = "emulated:";
+
+/// The user's own figures: "0.224@400", "3.5ms@1".
+Accelerator own_accelerator(const std::string& text) {
+  const std::size_t at = text.find('@');
+  Accelerator own;
+  own.name = text;
+  own.step_s = parse_seconds("--device emulated:", text.substr(0, at));
+  if (own.step_s < 1e-5 || own.step_s > 3600) {
+    throw Error(Fault::usage, "--device 'emulated:" + text +
+                                  "' makes no sense: an emulated step takes from 10us to 1h.");
+  }
+  own.batch = parse_integer("The batch of --device emulated", text.substr(at + 1), 1, most_batch);
+  own.source = "from the command line";
+  return own;
+}
+
+[[noreturn]] void not_to_be_had(const std::string& wish, const std::string& why) {
+  throw Error(Fault::device, "Device '" + wish + "' is not to be had: " + why + ".");
+}
+
+std::optional<unsigned> whole_number(std::string_view text) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+/// That GPU; of one that MIG divides, its first instance, as CUDA takes it.
+ChosenGpu whole_gpu(const Gpus& gpus, unsigned index) {
+  ChosenGpu chosen{index, gpus.list[index]};
+  if (!chosen.facts.instances.empty()) chosen.facts.uuid = chosen.facts.instances.front();
+  return chosen;
+}
+
+/// The GPUs, or their instances, whose UUID begins so.
+std::vector<ChosenGpu> with_uuid(const Gpus& gpus, std::string_view begin) {
+  std::vector<ChosenGpu> found;
+  for (unsigned g = 0; g < gpus.list.size(); ++g) {
+    if (gpus.list[g].uuid.starts_with(begin)) found.push_back(whole_gpu(gpus, g));
+    for (const std::string& instance : gpus.list[g].instances) {
+      if (!instance.starts_with(begin)) continue;
+      found.push_back({g, gpus.list[g]});
+      found.back().facts.uuid = instance;
+    }
+  }
+  return found;
+}
+
+bool is_uuid(std::string_view word) {
+  return word.starts_with("GPU-") || word.starts_with("MIG-");
+}
+
+bool is_instance(const ChosenGpu& gpu) {
+  return !gpu.facts.instances.empty();
+}
+
+/// Unless it is told to count as the driver does, the CUDA runtime counts the fastest GPU first:
+/// the same number may be another GPU where they differ.
+void require_plain_order(const DevicesHere& here) {
+  const std::vector<Gpu>& gpus = here.gpus.list;
+  const bool alike = std::all_of(gpus.begin(), gpus.end(),
+                                 [&](const Gpu& gpu) { return gpu.name == gpus.front().name; });
+  if (alike || here.order == "PCI_BUS_ID") return;
+  throw Error(Fault::device, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+                                 "', and CUDA numbers these GPUs in another order than nvidia-smi: "
+                                 "set CUDA_DEVICE_ORDER=PCI_BUS_ID, or use UUIDs.");
+}
+
+/// What CUDA_VISIBLE_DEVICES names, in its order; all without it. What is no GPU ends the list.
+std::vector<ChosenGpu> named_gpus(const DevicesHere& here) {
+  std::vector<ChosenGpu> all;
+  if (!here.visible) {
+    for (unsigned g = 0; g < here.gpus.list.size(); ++g) all.push_back(whole_gpu(here.gpus, g));
+    return all;
+  }
+  std::string_view left = *here.visible;
+  while (!left.empty()) {
+    const std::string_view word = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(word.size() + 1, left.size()));
+    const auto number = whole_number(word);
+    const auto named = is_uuid(word) ? with_uuid(here.gpus, word) : std::vector<ChosenGpu>{};
+    if (number ? *number >= here.gpus.list.size() : named.size() != 1) break;
+    if (number) require_plain_order(here);
+    all.push_back(number ? whole_gpu(here.gpus, *number) : named.front());
+  }
+  return all;
+}
+
+/// The GPUs that CUDA shows to this process: of instances the first one, and then no other GPU.
+/// Sources: CUDA C++ Programming Guide, "CUDA Environment Variables"; NVIDIA MIG User Guide, "CUDA
+/// Device Enumeration".
+std::vector<ChosenGpu> visible_gpus(const DevicesHere& here) {
+  const std::vector<ChosenGpu> all = named_gpus(here);
+  const auto instance = std::find_if(all.begin(), all.end(), is_instance);
+  return instance == all.end() ? all : std::vector<ChosenGpu>{*instance};
+}
+
+void require_cuda(const std::string& wish, const DevicesHere& here) {
+  if (here.has_cuda) return;
+  not_to_be_had(wish,
+                "this build has no CUDA: build it by tools/autotune, which finds or gets the CUDA "
+                "toolkit, or leave --device out");
+}
+
+void require_gpus(const std::string& wish, const DevicesHere& here) {
+  if (here.gpus.list.empty()) {
+    not_to_be_had(wish, here.gpus.why_none + "; leave --device out to train on the cpu");
+  }
+  if (visible_gpus(here).empty()) {
+    not_to_be_had(wish, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+                            "', which hides every GPU: change it, or leave --device out");
+  }
+}
+
+ChosenGpu gpu_of_number(const std::string& wish, unsigned number, const Gpus& gpus) {
+  if (number < gpus.list.size()) return whole_gpu(gpus, number);
+  const std::string count = std::to_string(gpus.list.size());
+  not_to_be_had(wish, gpus.list.size() == 1 ? "there is 1 GPU, cuda:0"
+                                            : "there are " + count + " GPUs, cuda:0 to cuda:" +
+                                                  std::to_string(gpus.list.size() - 1));
+}
+
+std::string uuids_of(const Gpus& gpus) {
+  std::string text;
+  const auto add = [&](const std::string& uuid) { text += (text.empty() ? "" : ", ") + uuid; };
+  for (const Gpu& gpu : gpus.list) {
+    add(gpu.uuid);
+    std::for_each(gpu.instances.begin(), gpu.instances.end(), add);
+  }
+  return text;
+}
+
+ChosenGpu gpu_of_uuid(const std::string& wish, std::string_view uuid, const Gpus& gpus) {
+  const auto found = with_uuid(gpus, uuid);
+  if (found.size() == 1) return found.front();
+  not_to_be_had(wish,
+                (found.empty() ? "no UUID begins so; there are " : "several UUIDs begin so: ") +
+                    uuids_of(gpus));
+}
+
+/// What stands behind "cuda:".
+std::string_view which_of(const std::string& wish) {
+  const std::string_view which =
+      std::string_view(wish).substr(std::min<std::size_t>(5, wish.size()));
+  if (wish == "cuda" || whole_number(which) || is_uuid(which)) return which;
+  throw Error(Fault::usage, "--device '" + wish +
+                                "' makes no sense: write cuda, cuda:1, cuda:GPU-UUID or "
+                                "cuda:MIG-UUID, as nvidia-smi -L lists them.");
+}
+
+/// Why CUDA does not show that GPU to this process.
+std::string why_hidden(const ChosenGpu& gpu, const ChosenGpu& first, const DevicesHere& here) {
+  if (is_instance(first)) {
+    return "CUDA shows one instance of a GPU to a process and nothing else, here " +
+           first.facts.uuid + ": set CUDA_VISIBLE_DEVICES=" + gpu.facts.uuid;
+  }
+  return "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+         "', which hides it: change that, or choose another";
+}
+
+ChosenGpu choose_gpu(const std::string& wish, const std::function<DevicesHere()>& devices_here) {
+  const std::string_view which = which_of(wish);
+  const DevicesHere here = devices_here();
+  require_cuda(wish, here);
+  require_gpus(wish, here);
+  const std::vector<ChosenGpu> visible = visible_gpus(here);
+  if (which.empty()) return visible.front();
+  const auto number = whole_number(which);
+  const ChosenGpu wished =
+      number ? gpu_of_number(wish, *number, here.gpus) : gpu_of_uuid(wish, which, here.gpus);
+  // A number is that of the GPU, whichever of its instances is visible.
+  const auto is_wished = [&](const ChosenGpu& gpu) {
+    return number ? gpu.index == *number : gpu.facts.uuid == wished.facts.uuid;
+  };
+  const auto found = std::find_if(visible.begin(), visible.end(), is_wished);
+  if (found == visible.end()) not_to_be_had(wish, why_hidden(wished, visible.front(), here));
+  return *found;
+}
+
+/// The first GPU where there is one, and this build can use it.
+TrainingDevice without_a_wish(const DevicesHere& here) {
+  if (!here.has_cuda) return {};
+  if (here.gpus.list.empty()) {
+    return {.why_cpu = here.nvidia_on_bus ? here.gpus.why_none : ""};
+  }
+  const std::vector<ChosenGpu> visible = visible_gpus(here);
+  if (visible.empty()) return {};
+  return {.gpu = visible.front()};
+}
+
+}  // namespace
+
+std::string TrainingDevice::name() const {
+  if (accelerator) return std::string(emulated) + accelerator->name;
+  return gpu ? "cuda:" + std::to_string(gpu->index) : "cpu";
+}
+
+TrainingDevice choose_device(const std::string& wish,
+                             const std::function<DevicesHere()>& devices_here) {
+  if (wish.empty()) return without_a_wish(devices_here());
+  if (wish == "cpu") return {};
+  if (wish.starts_with(emulated)) {
+    const std::string name = wish.substr(emulated.size());
+    const bool known = name.find('@') == std::string::npos;
+    return {.accelerator = known ? accelerator_named(name) : own_accelerator(name)};
+  }
+  if (wish == "cuda" || wish.starts_with("cuda:")) {
+    return {.gpu = choose_gpu(wish, devices_here)};
+  }
+  throw Error(Fault::usage, "There is no device '" + wish +
+                                "': there are cpu, cuda, cuda:1, emulated:SECONDS@BATCH, and as "
+                                "emulated:NAME " +
+                                accelerator_names() + ".");
+}
+
+}  // namespace feedrate

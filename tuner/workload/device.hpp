@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device that --device names: the cpu, an accelerator that is emulated, or a GPU.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "feedrate/machine/gpus.hpp"
+#include "feedrate/train/accelerators.hpp"
+
+namespace feedrate {
+
+/// A GPU of this machine, or one of the instances into which MIG divides it.
+struct ChosenGpu {
+  unsigned index = 0;  ///< in the driver's order, which is that of nvidia-smi
+  Gpu facts;  ///< its uuid names it, or the instance, to the CUDA runtime, whose order may be
+              ///< another
+};
+
+/// What trains: the cpu where both are empty.
+struct TrainingDevice {
+  std::optional<Accelerator> accelerator = {};  ///< that is emulated
+  std::optional<ChosenGpu> gpu = {};
+  std::string why_cpu = {};  ///< one phrase where a GPU is plugged in, and fell out unasked
+
+  bool is_cpu() const noexcept { return !accelerator && !gpu; }
+  /// "cpu", "emulated:h100/resnet50" or "cuda:0", as --device takes it.
+  std::string name() const;
+};
+
+/// What there is to choose from. The driver is asked, and no CUDA context made.
+struct DevicesHere {
+  bool has_cuda = false;  ///< of this build
+  Gpus gpus;
+  std::optional<std::string> visible;  ///< CUDA_VISIBLE_DEVICES
+  std::string order = {};              ///< CUDA_DEVICE_ORDER
+  bool nvidia_on_bus = false;          ///< whether or not a driver answers
+};
+
+DevicesHere read_devices_here();
+
+/// The device of "cpu", "emulated:CARD/WORKLOAD", "emulated:SECONDS@BATCH", "cuda", "cuda:1" or
+/// "cuda:GPU-UUID" or "cuda:MIG-UUID", of which the beginning is enough; "": the first GPU where
+/// this build can use one, else the cpu. `devices_here` is asked only where that depends on it.
+/// Throws Error(usage) on a name that means nothing, Error(device) on a GPU that is not to be had,
+/// or where the numbers in CUDA_VISIBLE_DEVICES may mean other GPUs to the CUDA runtime than to the
+/// driver.
+TrainingDevice choose_device(const std::string& wish,
+                             const std::function<DevicesHere()>& devices_here = read_devices_here);
+
+}  // namespace feedrate
