@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "feedrate/report/json/from_json.hpp"
-#include "feedrate/report/text/shell.hpp"
 #include "feedrate/report/json/trial_json.hpp"
+#include "feedrate/report/text/shell.hpp"
 #include "interleaved.hpp"
-#include "request/options.hpp"
 #include "origin.hpp"
+#include "request/options.hpp"
 #include "trials/prepare.hpp"
 
 namespace feedrate {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/cuda/pinned.hpp"
 #include "feedrate/cuda/upload.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "gpu_bench.hpp"
 
 using namespace feedrate;

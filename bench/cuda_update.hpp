@@ -7,8 +7,8 @@
 #include <cstddef>
 
 #include "feedrate/core/half.hpp"
-#include "feedrate/train/optimizer.hpp"
 #include "feedrate/train/kernels/step_state.hpp"
+#include "feedrate/train/optimizer.hpp"
 
 namespace feedrate::bench {
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/cuda/memory.hpp"
 #include "feedrate/cuda/train/step.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
 #include "gpu_bench.hpp"
 #include "models.hpp"

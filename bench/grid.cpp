@@ -9,8 +9,8 @@
 
 #include "feedrate/machine/machine.hpp"
 #include "feedrate/measure/warm.hpp"
-#include "feedrate/report/report.hpp"
 #include "feedrate/report/json/trial_json.hpp"
+#include "feedrate/report/report.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "interleaved.hpp"
 #include "origin.hpp"

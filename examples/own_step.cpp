@@ -35,8 +35,8 @@ int main() {
   feedrate::Workload workload;
   workload.name = "regression";
   // Each sample also waits 200 us, as if it came over a network.
-  workload.source =
-      feedrate::make_source(feedrate::DelayedDataset(std::move(table), feedrate::Cost::latency, 200e-6));
+  workload.source = feedrate::make_source(
+      feedrate::DelayedDataset(std::move(table), feedrate::Cost::latency, 200e-6));
   workload.make_step = [](const feedrate::Config&) -> feedrate::TrainStep {
     const auto model = std::make_shared<Regression>();
     return [model](const feedrate::Batch& batch) { model->step(batch); };

@@ -2,13 +2,13 @@
 // The command autotune.
 #include <iostream>
 
-#include "verbs/doctor.hpp"
 #include "feedrate/core/error.hpp"
 #include "process/guard.hpp"
 #include "request/options.hpp"
-#include "verbs/sweep_verb.hpp"
 #include "request/terminal.hpp"
 #include "trials/trial_child.hpp"
+#include "verbs/doctor.hpp"
+#include "verbs/sweep_verb.hpp"
 
 namespace feedrate {
 namespace {

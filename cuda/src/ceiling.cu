@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "feedrate/core/half.hpp"
-#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/launch.cuh"
 #include "feedrate/cuda/memory.hpp"
-#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/cuda/stream.hpp"
+#include "feedrate/cuda/train/blas.hpp"
+#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/train/noise.hpp"
 
 namespace feedrate::cuda {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The GPU of the stand-in, as the driver would describe it.
-#include "workload/device.hpp"
 #include "feedrate/cuda/device.hpp"
+#include "workload/device.hpp"
 
 namespace feedrate {
 

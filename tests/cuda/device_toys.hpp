@@ -12,8 +12,8 @@
 
 #include "../train/toys.hpp"
 #include "feedrate/cuda/memory.hpp"
-#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/cuda/stream.hpp"
+#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/train/cpu/cpu_step.hpp"
 
 namespace feedrate::test {

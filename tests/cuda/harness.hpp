@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "../load/datasets.hpp"
-#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/feed.hpp"
 #include "feedrate/cuda/pinned.hpp"
+#include "feedrate/cuda/train/blas.hpp"
 #include "standin.hpp"
 
 namespace feedrate::testing {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "device_toys.hpp"
-#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/check.hpp"
+#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/train/cpu/cpu_step.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "harness.hpp"

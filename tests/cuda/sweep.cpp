@@ -4,13 +4,13 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <memory>
 
-#include "../../tuner/cuda_device.hpp"
-#include "../../tuner/plan_gpu.hpp"
 #include "feedrate/cuda/device.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "harness.hpp"
+#include "plan/plan_gpu.hpp"
+#include "workload/cuda_device.hpp"
 
 namespace feedrate::sweep_tests {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/data/dataset.hpp"
 #include "feedrate/load/loader.hpp"
+#include "feedrate/machine/limits.hpp"
 
 struct Squares {
   std::size_t size() const { return 100; }

@@ -15,7 +15,7 @@ ROOMS = (
     ("data", "train"),
     ("data/image", "train/kernels"),
     ("data/texture", "train/cpu"),
-    ("load", "report_batch"),
+    ("load",),
     ("cuda",),
     ("cuda/train",),
     ("measure",),
@@ -30,7 +30,7 @@ ROOMS = (
     ("report/json", "report/text"),
 )
 FLOORS = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
-LONGEST, MEDIAN = 250, 90
+LONGEST, MEDIAN = 250, 100
 LONGEST_FUNCTION = 50
 FILES_PER_ROOM = 20
 

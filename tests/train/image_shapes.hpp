@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "feedrate/train/plan.hpp"
 #include "feedrate/train/kernels/pooling.hpp"
+#include "feedrate/train/plan.hpp"
 
 namespace feedrate::test {
 

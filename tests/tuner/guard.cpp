@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../tuner/guard.hpp"
+#include "process/guard.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,9 +10,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-#include "../../tuner/child_process.hpp"
-#include "../../tuner/process_tree.hpp"
 #include "feedrate/data/file.hpp"
+#include "process/child_process.hpp"
+#include "process/process_tree.hpp"
 #include "processes.hpp"
 
 namespace feedrate::guard_tests {

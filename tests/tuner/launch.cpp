@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../tuner/launch.hpp"
+#include "process/launch.hpp"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -190,7 +190,8 @@ TEST_CASE("A command starts as from a terminal of its own, and is the first to g
 
 TEST_CASE("Of what a command writes the newest is kept", "[launch]") {
   // Bug: memory grows with a command that talks, or listening to it never returns.
-  RunningCommand talks(shell("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; echo words"));
+  RunningCommand talks(
+      shell("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; echo words"));
   status_of(talks);
   CHECK(talks.last_lines().ends_with("x\nlast\nwords"));
   const std::string said = talks.take_output();

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "../../tuner/guard.hpp"
-#include "../../tuner/launch.hpp"
+#include "process/guard.hpp"
+#include "process/launch.hpp"
 
 namespace {
 

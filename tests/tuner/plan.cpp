@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../tuner/plan.hpp"
+#include "plan/plan.hpp"
 
-#include "../../tuner/command_plan.hpp"
-#include "../../tuner/plan_gpu.hpp"
+#include "plan/command_plan.hpp"
+#include "plan/plan_gpu.hpp"
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../tuner/process_tree.hpp"
+#include "process/process_tree.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -7,8 +7,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-#include "../../tuner/others_meter.hpp"
 #include "feedrate/core/clock.hpp"
+#include "trials/others_meter.hpp"
 
 namespace feedrate::process_tree_tests {
 namespace {

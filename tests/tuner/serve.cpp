@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../tuner/serve.hpp"
+#include "trials/serve.hpp"
 
 #include <sys/socket.h>
 

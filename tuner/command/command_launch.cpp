@@ -7,11 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "command/rate_ways.hpp"
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "trials/others_meter.hpp"
 #include "trials/pulse.hpp"
-#include "command/rate_ways.hpp"
 
 namespace feedrate {
 namespace {

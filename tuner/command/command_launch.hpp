@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "command/rate_source.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/gpu_sampler.hpp"
 #include "feedrate/report/script.hpp"
-#include "process/launch.hpp"
-#include "command/rate_source.hpp"
 #include "process/control_socket.hpp"
+#include "process/launch.hpp"
 
 namespace feedrate {
 
@@ -30,8 +30,8 @@ struct LaunchBounds {
 class CommandLaunch {
  public:
   /// Starts it; `name` is what to call it. Throws what Launched throws.
-  CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& rendezvous, RateSource source,
-                const RoundOptions& options, const LaunchBounds& bounds);
+  CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& rendezvous,
+                RateSource source, const RoundOptions& options, const LaunchBounds& bounds);
 
   /// Waits for the first word of its speed; where its source was not known before, also for a
   /// better one that may come yet.

@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "plan/command_plan.hpp"
 #include "command/confirm.hpp"
+#include "command/fresh_launches.hpp"
+#include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/tune/diagnose/caveats.hpp"
 #include "feedrate/tune/race/reject_recommendation.hpp"
-#include "command/fresh_launches.hpp"
-#include "command/touched_files.hpp"
+#include "plan/command_plan.hpp"
 
 namespace feedrate {
 namespace {
@@ -121,7 +121,8 @@ void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf se
 
 }  // namespace
 
-std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run, std::optional<Prepared> known) {
+std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
+                                                 std::optional<Prepared> known) {
   if (is_launched_anew(run.options)) return make_launches(run, std::move(known));
   ScriptPlan plan;
   plan.spec = launch_of(run.options);

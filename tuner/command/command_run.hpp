@@ -29,7 +29,8 @@ struct CommandRun {
 };
 
 /// A command that is told its values needs a launch for each config; a script but one for all.
-std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run, std::optional<Prepared> known);
+std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
+                                                 std::optional<Prepared> known);
 
 /// The recommended settings as a change of the script, and once more in fresh processes; then what
 /// the command has left behind. All of it goes into the report, whose outcome is complete.

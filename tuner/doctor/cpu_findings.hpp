@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "doctor/finding.hpp"
 #include "feedrate/card/machine_facts.hpp"
 #include "feedrate/report/text/card.hpp"
-#include "doctor/finding.hpp"
 #include "feedrate/report/text/format.hpp"
 
 namespace feedrate {

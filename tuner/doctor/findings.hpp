@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/card/machine_facts.hpp"
-#include "feedrate/machine/slowdown.hpp"
-#include "feedrate/report/text/card.hpp"
 #include "doctor/cpu_findings.hpp"
 #include "doctor/finding.hpp"
 #include "doctor/memory_findings.hpp"
 #include "doctor/storage_findings.hpp"
+#include "feedrate/card/machine_facts.hpp"
+#include "feedrate/machine/slowdown.hpp"
+#include "feedrate/report/text/card.hpp"
 
 namespace feedrate {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "doctor/finding.hpp"
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/report/text/card.hpp"
-#include "doctor/finding.hpp"
 #include "feedrate/report/text/format.hpp"
 
 namespace feedrate {

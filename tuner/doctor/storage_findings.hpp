@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "doctor/finding.hpp"
 #include "feedrate/card/machine_facts.hpp"
 #include "feedrate/report/text/card.hpp"
-#include "doctor/finding.hpp"
 #include "feedrate/report/text/format.hpp"
 
 namespace feedrate {

@@ -6,13 +6,13 @@
 #include <string>
 #include <type_traits>
 
+#include "feedrate/machine/energy.hpp"
+#include "feedrate/train/cpu/make_step.hpp"
+#include "plan/plan_gpu.hpp"
 #include "request/against.hpp"
 #include "request/applicable.hpp"
 #include "request/axes.hpp"
 #include "request/constraints.hpp"
-#include "feedrate/machine/energy.hpp"
-#include "feedrate/train/cpu/make_step.hpp"
-#include "plan/plan_gpu.hpp"
 #include "request/search_options.hpp"
 
 namespace feedrate {

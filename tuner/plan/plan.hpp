@@ -7,10 +7,10 @@
 #include <map>
 #include <vector>
 
-#include "workload/device.hpp"
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 #include "request/options.hpp"
+#include "workload/device.hpp"
 
 namespace feedrate {
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "process/channel.hpp"
 #include "feedrate/data/file.hpp"
+#include "process/channel.hpp"
 
 namespace feedrate {
 

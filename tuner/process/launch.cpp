@@ -146,7 +146,8 @@ RunningCommand::Ends RunningCommand::channel_ends() {
                                    std::strerror(errno) + ".");
 }
 
-RunningCommand::RunningCommand(const LaunchSpec& spec) : RunningCommand(checked(spec), channel_ends()) {
+RunningCommand::RunningCommand(const LaunchSpec& spec)
+    : RunningCommand(checked(spec), channel_ends()) {
   wait_until_started(spec.command.front());
 }
 

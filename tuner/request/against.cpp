@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "request/axes.hpp"
 #include "feedrate/core/error.hpp"
+#include "request/axes.hpp"
 
 namespace feedrate {
 namespace {

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string_view>
 
-#include "request/axes.hpp"
 #include "feedrate/core/error.hpp"
 #include "feedrate/report/text/shell.hpp"
+#include "request/axes.hpp"
 #include "request/help.hpp"
 #include "version.hpp"
 

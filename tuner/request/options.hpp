@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "verbs/doctor.hpp"
 #include "feedrate/data/delayed_dataset.hpp"
+#include "verbs/doctor.hpp"
 
 namespace feedrate {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "request/axes.hpp"
 #include "feedrate/core/error.hpp"
+#include "request/axes.hpp"
 
 namespace feedrate {
 std::vector<Tier> parse_tiers(const std::string& text, std::vector<Tier> otherwise) {

@@ -8,19 +8,19 @@
 #include <filesystem>
 
 #include "command/command_trials.hpp"
-#include "request/constraints.hpp"
-#include "workload/cuda_device.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/cache_folder.hpp"
+#include "feedrate/report/json/json.hpp"
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "feedrate/report/json/json.hpp"
 #include "feedrate/report/text/screen.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/settings.hpp"
 #include "feedrate/report/text/shell.hpp"
+#include "request/constraints.hpp"
 #include "request/terminal.hpp"
 #include "version.hpp"
+#include "workload/cuda_device.hpp"
 
 namespace feedrate {
 namespace {

@@ -2,12 +2,12 @@
 // The report as it comes to be: begun with the machine, kept up to date, printed at the end.
 #pragma once
 
-#include "workload/device.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/report/report.hpp"
 #include "request/options.hpp"
 #include "screen/output.hpp"
 #include "screen/progress.hpp"
+#include "workload/device.hpp"
 
 namespace feedrate {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "feedrate/measure/trial_error.hpp"
+#include "process/control_socket.hpp"
 #include "process/launch.hpp"
 #include "trials/pulse.hpp"
-#include "process/control_socket.hpp"
 
 namespace feedrate {
 

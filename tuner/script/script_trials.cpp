@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "command/command_trials.hpp"
-#include "feedrate/report/text/format.hpp"
-#include "journal/request_json.hpp"
-#include "feedrate/report/json/script_json.hpp"
-#include "feedrate/report/text/settings.hpp"
-#include "trials/others_meter.hpp"
-#include "script/python_files.hpp"
 #include "command/rate_ways.hpp"
+#include "feedrate/report/json/script_json.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/settings.hpp"
+#include "journal/request_json.hpp"
+#include "script/python_files.hpp"
+#include "trials/others_meter.hpp"
 #include "trials/watched_child.hpp"
 
 namespace feedrate {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <utility>
 
-#include "request/axes.hpp"
-#include "workload/device.hpp"
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/load/subset.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/warm.hpp"
 #include "plan/plan_gpu.hpp"
+#include "request/axes.hpp"
+#include "workload/device.hpp"
 
 namespace feedrate {
 namespace {

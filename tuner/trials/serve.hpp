@@ -2,8 +2,8 @@
 // Serving: a measurer answers the questions that come over a channel, and shows that it lives.
 #pragma once
 
-#include "process/channel.hpp"
 #include "feedrate/measure/measurer.hpp"
+#include "process/channel.hpp"
 
 namespace feedrate {
 

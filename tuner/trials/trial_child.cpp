@@ -11,14 +11,14 @@
 #include <string_view>
 #include <utility>
 
-#include "process/channel.hpp"
-#include "process/child_process.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "journal/journal_header.hpp"
 #include "journal/request_json.hpp"
-#include "trials/prepare.hpp"
+#include "process/channel.hpp"
+#include "process/child_process.hpp"
 #include "process/process_tree.hpp"
+#include "trials/prepare.hpp"
 #include "trials/serve.hpp"
 
 namespace feedrate {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "feedrate/measure/trial_error.hpp"
 #include "process/channel.hpp"
 #include "process/child_process.hpp"
-#include "feedrate/measure/trial_error.hpp"
 #include "trials/pulse.hpp"
 
 namespace feedrate {

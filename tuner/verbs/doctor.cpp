@@ -10,13 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/cuda_device.hpp"
-#include "feedrate/machine/cache_folder.hpp"
-#include "feedrate/card/machine_facts.hpp"
-#include "feedrate/report/text/card.hpp"
 #include "doctor/findings.hpp"
-#include "feedrate/report/text/format.hpp"
+#include "feedrate/card/machine_facts.hpp"
+#include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/report/json/machine_json.hpp"
+#include "feedrate/report/text/card.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "workload/cuda_device.hpp"
 
 namespace feedrate {
 namespace {

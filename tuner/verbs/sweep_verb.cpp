@@ -12,23 +12,23 @@
 #include <optional>
 #include <utility>
 
-#include "request/axes.hpp"
-#include "plan/command_plan.hpp"
 #include "command/command_run.hpp"
-#include "workload/device.hpp"
+#include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "journal/journaled.hpp"
-#include "feedrate/tune/tuner.hpp"
 #include "feedrate/tune/diagnose/what_if.hpp"
-#include "screen/output.hpp"
+#include "feedrate/tune/tuner.hpp"
+#include "journal/journaled.hpp"
+#include "journal/resume.hpp"
+#include "plan/command_plan.hpp"
 #include "plan/plan.hpp"
+#include "process/signals.hpp"
+#include "request/axes.hpp"
+#include "request/terminal.hpp"
+#include "screen/output.hpp"
 #include "screen/progress.hpp"
 #include "screen/reporting.hpp"
-#include "journal/resume.hpp"
-#include "process/signals.hpp"
 #include "trials/subprocess_runner.hpp"
-#include "request/terminal.hpp"
-#include "command/touched_files.hpp"
+#include "workload/device.hpp"
 #include "workload/workloads.hpp"
 
 namespace feedrate {
@@ -95,7 +95,7 @@ std::optional<ReadSpeeds> read_speeds(const WorkloadInfo& workload,
 
 /// What a diagnosis may know beside the measurements.
 Environment environment_of(const Report& report, const TrainingDevice& device,
-                             const std::vector<ThreadPool>& thread_pools) {
+                           const std::vector<ThreadPool>& thread_pools) {
   const WorkloadInfo& workload = report.workload;
   Environment environment;
   environment.cpus = report.machine.limits.cpus;

@@ -14,8 +14,8 @@
 #include "feedrate/cuda/memory.hpp"
 #include "feedrate/cuda/pinned.hpp"
 #include "feedrate/cuda/range.hpp"
-#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/cuda/stream.hpp"
+#include "feedrate/cuda/train/step.hpp"
 #include "feedrate/cuda/upload.hpp"
 #include "feedrate/measure/round.hpp"
 

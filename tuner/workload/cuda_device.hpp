@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "feedrate/measure/async_device.hpp"
 #include "feedrate/card/gpu_ceilings.hpp"
+#include "feedrate/measure/async_device.hpp"
 #include "feedrate/train/model.hpp"
 #include "feedrate/train/optimizer.hpp"
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <vector>
 
-#include "request/axes.hpp"
 #include "feedrate/core/error.hpp"
+#include "request/axes.hpp"
 
 namespace feedrate {
 namespace {

@@ -2,9 +2,9 @@
 // The devices of this machine; tests put others in their place.
 #include <cstdlib>
 
+#include "feedrate/card/machine_facts.hpp"
 #include "workload/cuda_device.hpp"
 #include "workload/device.hpp"
-#include "feedrate/card/machine_facts.hpp"
 
 namespace feedrate {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A build without CUDA.
-#include "workload/cuda_device.hpp"
 #include "feedrate/core/error.hpp"
+#include "workload/cuda_device.hpp"
 
 namespace feedrate {
 namespace {

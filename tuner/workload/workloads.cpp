@@ -10,10 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "workload/cuda_device.hpp"
-#include "feedrate/machine/limits.hpp"
-#include "feedrate/data/image/decoded_images.hpp"
 #include "feedrate/data/folder_listing.hpp"
+#include "feedrate/data/image/decoded_images.hpp"
 #include "feedrate/data/image/image_folder.hpp"
 #include "feedrate/data/in_memory.hpp"
 #include "feedrate/data/npy.hpp"
@@ -21,12 +19,14 @@
 #include "feedrate/load/subset.hpp"
 #include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/machine/energy.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/load_parts.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/train/cost.hpp"
-#include "feedrate/train/emulated.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
+#include "feedrate/train/emulated.hpp"
 #include "feedrate/train/zoo.hpp"
+#include "workload/cuda_device.hpp"
 
 namespace feedrate {
 namespace {

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/device.hpp"
 #include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/report/report.hpp"
 #include "feedrate/train/model.hpp"
 #include "feedrate/train/optimizer.hpp"
+#include "workload/device.hpp"
 
 namespace feedrate {
 

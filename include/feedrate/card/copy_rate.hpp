@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/card/probe.hpp"
+#include "feedrate/machine/limits.hpp"
 
 namespace feedrate {
 

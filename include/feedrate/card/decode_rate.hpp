@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "feedrate/data/image/jpeg.hpp"
 #include "feedrate/card/probe.hpp"
 #include "feedrate/card/probe_picture.hpp"
+#include "feedrate/data/image/jpeg.hpp"
 
 namespace feedrate {
 

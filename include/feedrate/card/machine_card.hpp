@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/core/clock.hpp"
 #include "feedrate/card/blas_identity.hpp"
 #include "feedrate/card/copy_rate.hpp"
 #include "feedrate/card/decode_rate.hpp"
-#include "feedrate/machine/machine.hpp"
 #include "feedrate/card/probe.hpp"
 #include "feedrate/card/probe_picture.hpp"
 #include "feedrate/card/product_rates.hpp"
 #include "feedrate/card/read_rate.hpp"
+#include "feedrate/core/clock.hpp"
+#include "feedrate/machine/machine.hpp"
 #include "feedrate/train/cpu/blas_library.hpp"
 
 namespace feedrate {

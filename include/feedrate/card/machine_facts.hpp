@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/core/system_files.hpp"
 #include "feedrate/card/blas_identity.hpp"
-#include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/card/machine_card.hpp"
+#include "feedrate/core/system_files.hpp"
+#include "feedrate/machine/cache_folder.hpp"
 
 namespace feedrate {
 

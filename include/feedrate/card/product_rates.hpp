@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "feedrate/card/probe.hpp"
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/half.hpp"
-#include "feedrate/card/probe.hpp"
 #include "feedrate/train/cpu/blas.hpp"
 
 namespace feedrate {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/core/clock.hpp"
 #include "feedrate/card/probe.hpp"
 #include "feedrate/card/probe_file.hpp"
+#include "feedrate/core/clock.hpp"
 #include "feedrate/measure/statistics.hpp"
 
 namespace feedrate {

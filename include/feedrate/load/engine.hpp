@@ -16,8 +16,8 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/load/counters.hpp"
-#include "feedrate/load/options.hpp"
 #include "feedrate/load/event_count.hpp"
+#include "feedrate/load/options.hpp"
 #include "feedrate/load/ring.hpp"
 #include "feedrate/load/sample_error.hpp"
 #include "feedrate/load/skips.hpp"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/load/worker_pool.hpp"
 #include "feedrate/load/health.hpp"
 #include "feedrate/load/lease.hpp"
+#include "feedrate/load/worker_pool.hpp"
 
 namespace feedrate {
 
@@ -36,9 +36,9 @@ class Loader {
   explicit Loader(std::shared_ptr<const Source> source, const LoaderOptions& options = {},
                   Slab slab = {})
       : engine_(std::make_shared<Engine>(std::move(source), options, std::move(slab))),
-        crew_(engine_) {
+        pool_(engine_) {
     engine_->open();
-    crew_.resize(options.workers);
+    pool_.resize(options.workers);
   }
 
   /// The next batch, in order; empty behind the last epoch.
@@ -67,7 +67,7 @@ class Loader {
     LoaderOptions options = engine_->options();
     options.workers = workers;
     checked(options);
-    crew_.resize(workers);
+    pool_.resize(workers);
   }
 
   /// Changes anything else: starts again at `start_batch` with empty slots. All leases must have
@@ -78,24 +78,24 @@ class Loader {
     if (engine_->leases() > 0) {
       throw Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
     }
-    if (!engine_->close(crew_.workers(), options.stall_s)) {
+    if (!engine_->close(pool_.workers(), options.stall_s)) {
       engine_->open();
       throw stalled(options.stall_s);
     }
-    const int workers = crew_.size();
+    const int workers = pool_.size();
     try {
-      crew_.resize(0);
+      pool_.resize(0);
       engine_->configure(options);
     } catch (...) {
       engine_->open();
-      crew_.resize(workers);
+      pool_.resize(workers);
       throw;
     }
     engine_->open();
-    crew_.resize(options.workers);
+    pool_.resize(options.workers);
   }
 
-  int workers() const noexcept { return crew_.size(); }
+  int workers() const noexcept { return pool_.size(); }
   std::size_t samples_per_epoch() const noexcept { return engine_->order().samples_per_epoch(); }
   std::size_t batches_per_epoch() const noexcept { return engine_->order().batches_per_epoch(); }
   const BatchLayout& layout() const noexcept { return engine_->layout(); }
@@ -112,7 +112,7 @@ class Loader {
     counters.skipped = engine_->skips().total();
     counters.filled = caller_.filled.load(std::memory_order_relaxed);
     counters.caller_fill_s = caller_.fill_s.load(std::memory_order_relaxed);
-    for (const auto& worker : crew_.workers()) {
+    for (const auto& worker : pool_.workers()) {
       counters.filled += worker->filled.load(std::memory_order_relaxed);
       counters.fill_s += worker->fill_s.load(std::memory_order_relaxed);
       counters.idle_s += worker->idle_s.load(std::memory_order_relaxed);
@@ -123,17 +123,17 @@ class Loader {
   /// How well the consumer was fed since the last call, or since the loader was made, and how much
   /// faster the workers could load. For the thread that consumes.
   Health health() {
-    return meter_.read(SteadyClock{}.now_s(), counters(), crew_.workers(), crew_.size());
+    return meter_.read(SteadyClock{}.now_s(), counters(), pool_.workers(), pool_.size());
   }
 
   /// Threads of any loader that had to be left behind, stuck in a dataset's code.
-  static int abandoned() noexcept { return WorkerPool::abandoned().load(std::memory_order_relaxed); }
+  static int abandoned() noexcept { return WorkerPool::abandoned().load(); }
 
  private:
   void make_head_ready() {
     if (engine_->head_is_ready()) return;
     if (engine_->leases() == engine_->slots()) throw all_leased();
-    if (crew_.size() == 0) engine_->fill_head(caller_);
+    if (pool_.size() == 0) engine_->fill_head(caller_);
     if (engine_->head_is_ready()) return;
     const double start_s = SteadyClock{}.now_s();
     wait_for_head();
@@ -181,7 +181,7 @@ class Loader {
   /// The error that names who is stuck, and where.
   Error stalled(double stall_s) const {
     std::string who;
-    for (const auto& worker : crew_.workers()) {
+    for (const auto& worker : pool_.workers()) {
       const std::uint64_t loading = worker->loading.load(std::memory_order_relaxed);
       if (loading == 0) continue;
       const auto sample = static_cast<std::size_t>(loading - 1);
@@ -194,7 +194,7 @@ class Loader {
   }
 
   std::shared_ptr<Engine> engine_;
-  WorkerPool crew_;
+  WorkerPool pool_;
   Worker caller_{-1};
   LoaderCounters consumed_;
   HealthMeter meter_{SteadyClock{}.now_s()};

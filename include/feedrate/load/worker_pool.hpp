@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
-#include "feedrate/machine/cgroup.hpp"
 #include "feedrate/core/clock.hpp"
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/load/engine.hpp"
+#include "feedrate/machine/cgroup.hpp"
+#include "feedrate/machine/limits.hpp"
 
 namespace feedrate {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "feedrate/machine/mounts.hpp"
 #include "feedrate/core/system_files.hpp"
+#include "feedrate/machine/mounts.hpp"
 
 namespace feedrate {
 

@@ -14,8 +14,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "feedrate/machine/nvml.hpp"
 #include "feedrate/machine/gpu_activity.hpp"
+#include "feedrate/machine/nvml.hpp"
 
 namespace feedrate {
 

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/machine/environment.hpp"
 #include "feedrate/machine/gpm.hpp"
 #include "feedrate/machine/gpu_state.hpp"
 #include "feedrate/machine/nvml.hpp"
-#include "feedrate/machine/environment.hpp"
 
 namespace feedrate {
 

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/machine/nvml.hpp"
 #include "feedrate/machine/environment.hpp"
+#include "feedrate/machine/nvml.hpp"
 
 namespace feedrate {
 

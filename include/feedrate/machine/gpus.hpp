@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "feedrate/core/system_files.hpp"
+#include "feedrate/machine/environment.hpp"
 #include "feedrate/machine/gpm.hpp"
 #include "feedrate/machine/gpu_state.hpp"
 #include "feedrate/machine/nvml.hpp"
-#include "feedrate/machine/environment.hpp"
 
 namespace feedrate {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/mounts.hpp"
-#include "feedrate/core/system_files.hpp"
 
 namespace feedrate {
 

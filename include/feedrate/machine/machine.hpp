@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/gpu_state.hpp"
 #include "feedrate/machine/gpus.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/machine/storage.hpp"
 #include "feedrate/machine/toolkit.hpp"
 

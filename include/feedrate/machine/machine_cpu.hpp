@@ -14,9 +14,9 @@
 #include <string>
 #include <string_view>
 
+#include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/limits.hpp"
-#include "feedrate/core/system_files.hpp"
 
 namespace feedrate {
 

@@ -15,8 +15,8 @@
 #include <string_view>
 
 #include "feedrate/core/error.hpp"
-#include "feedrate/machine/mounts.hpp"
 #include "feedrate/core/system_files.hpp"
+#include "feedrate/machine/mounts.hpp"
 
 namespace feedrate {
 

@@ -12,8 +12,8 @@
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/load/skips.hpp"
-#include "feedrate/measure/round.hpp"
 #include "feedrate/machine/environment.hpp"
+#include "feedrate/measure/round.hpp"
 
 namespace feedrate {
 

@@ -11,8 +11,8 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/gpu_sampler.hpp"
 #include "feedrate/machine/machine_cpu.hpp"
-#include "feedrate/measure/round_data.hpp"
 #include "feedrate/machine/run_queue.hpp"
+#include "feedrate/measure/round_data.hpp"
 
 namespace feedrate::detail {
 

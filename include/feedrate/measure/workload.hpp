@@ -12,8 +12,8 @@
 #include "feedrate/data/order.hpp"
 #include "feedrate/load/batch.hpp"
 #include "feedrate/load/source.hpp"
-#include "feedrate/measure/async_device.hpp"
 #include "feedrate/machine/gpu_sampler.hpp"
+#include "feedrate/measure/async_device.hpp"
 #include "feedrate/measure/measurer.hpp"
 
 namespace feedrate {

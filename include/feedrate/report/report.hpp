@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "feedrate/core/config.hpp"
 #include "feedrate/card/gpu_ceilings.hpp"
 #include "feedrate/card/machine_card.hpp"
-#include "feedrate/measure/statistics.hpp"
+#include "feedrate/core/config.hpp"
 #include "feedrate/machine/environment.hpp"
+#include "feedrate/measure/statistics.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/report/script.hpp"

@@ -8,16 +8,16 @@
 #include <tuple>
 #include <utility>
 
-#include "feedrate/tune/search/calibrate.hpp"
 #include "feedrate/tune/diagnose/caveats.hpp"
-#include "feedrate/tune/search/ceilings.hpp"
 #include "feedrate/tune/diagnose/diagnose.hpp"
-#include "feedrate/tune/search/explore.hpp"
-#include "feedrate/tune/state/feasible.hpp"
 #include "feedrate/tune/race/final_race.hpp"
-#include "feedrate/tune/state/pareto.hpp"
 #include "feedrate/tune/race/prove.hpp"
+#include "feedrate/tune/search/calibrate.hpp"
+#include "feedrate/tune/search/ceilings.hpp"
+#include "feedrate/tune/search/explore.hpp"
 #include "feedrate/tune/search/strategies.hpp"
+#include "feedrate/tune/state/feasible.hpp"
+#include "feedrate/tune/state/pareto.hpp"
 
 namespace feedrate {
 namespace detail {

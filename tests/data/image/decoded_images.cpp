@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of data/image/decoded_images.hpp: the same samples, from pictures that lie decoded in memory.
+// Tests of data/image/decoded_images.hpp: the same samples, from pictures that lie decoded in
+// memory.
 #include "feedrate/data/image/decoded_images.hpp"
 
 #include <catch2/catch_test_macros.hpp>

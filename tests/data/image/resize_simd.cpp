@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of data/image/resize_kernels.hpp and data/image/resize_simd.hpp: all implementations give the same
-// bits.
+// Tests of data/image/resize_kernels.hpp and data/image/resize_simd.hpp: all implementations give
+// the same bits.
 #include "feedrate/data/image/resize_simd.hpp"
 
 #include <catch2/catch_test_macros.hpp>

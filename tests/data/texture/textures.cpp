@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of data/texture/texture.hpp, data/texture/texture_set.hpp and data/texture/textures.hpp: sets of made pictures.
+// Tests of data/texture/texture.hpp, data/texture/texture_set.hpp and data/texture/textures.hpp:
+// sets of made pictures.
 #include "feedrate/data/texture/textures.hpp"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of tune/diagnose/diagnose.hpp and tune/diagnose/evidence.hpp: the account of the time and how it is shared
-// out. The single causes are in diagnose_feeding.cpp and diagnose_device.cpp.
+// Tests of tune/diagnose/diagnose.hpp and tune/diagnose/evidence.hpp: the account of the time and
+// how it is shared out. The single causes are in diagnose_feeding.cpp and diagnose_device.cpp.
 #include "feedrate/tune/diagnose/diagnose.hpp"
 
 #include <catch2/catch_approx.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of tune/diagnose/causes_device.hpp: causes in the device's own time, planted in evidence made by
-// hand, are named first.
+// Tests of tune/diagnose/causes_device.hpp: causes in the device's own time, planted in evidence
+// made by hand, are named first.
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -250,10 +250,10 @@ TEST_CASE("A GPU below its clock is throttled, with the driver's reasons", "[dia
 Evidence held_by(const char* reason, double limit_w) {
   Evidence evidence = fed(1e-5, 1e-3);
   evidence.environment.gpu = GpuState{.throttled_by = {},
-                                       .clock_hz = 1.4e9,
-                                       .max_clock_hz = 2.0e9,
-                                       .power_limit_w = limit_w,
-                                       .default_power_limit_w = 700};
+                                      .clock_hz = 1.4e9,
+                                      .max_clock_hz = 2.0e9,
+                                      .power_limit_w = limit_w,
+                                      .default_power_limit_w = 700};
   if (*reason) evidence.environment.gpu->throttled_by = {reason};
   return evidence;
 }

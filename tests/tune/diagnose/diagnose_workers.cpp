@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of tune/diagnose/causes_workers.hpp and tune/diagnose/causes_threads.hpp: each cause, planted in evidence
-// made by hand, is named first.
+// Tests of tune/diagnose/causes_workers.hpp and tune/diagnose/causes_threads.hpp: each cause,
+// planted in evidence made by hand, is named first.
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>

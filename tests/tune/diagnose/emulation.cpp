@@ -88,8 +88,8 @@ TEST_CASE("A pipeline on an emulated device is as fast as its slower part", "[em
   // (100 samples/s).
   for (const auto& [step_s, truth] : {std::pair{2e-3, 500.0}, std::pair{40e-3, 100.0}}) {
     Workload workload;
-    workload.source =
-        make_source(DelayedDataset(InMemory(500, {{"label", DType::i32, {}}}), Cost::latency, 2e-3));
+    workload.source = make_source(
+        DelayedDataset(InMemory(500, {{"label", DType::i32, {}}}), Cost::latency, 2e-3));
     workload.make_step = [step_s = step_s](const Config&) -> TrainStep {
       const auto step = std::make_shared<EmulatedStep<>>(step_s, 4);
       return [step](const Batch& batch) { step->run(batch.count()); };

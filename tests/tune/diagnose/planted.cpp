@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "control_group.hpp"
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/data/in_memory.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "planted_evidence.hpp"

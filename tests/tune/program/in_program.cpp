@@ -8,7 +8,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "../planted_tree.hpp"
+#include "../../planted_tree.hpp"
 #include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/data/in_memory.hpp"
 

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../planted_tree.hpp"
+#include "../../planted_tree.hpp"
 
 namespace feedrate::remember_tests {
 namespace {

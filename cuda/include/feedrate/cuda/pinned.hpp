@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/machine/limits.hpp"
 #include "feedrate/core/quantity.hpp"
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/load/slab.hpp"
+#include "feedrate/machine/limits.hpp"
 
 namespace feedrate::cuda {
 

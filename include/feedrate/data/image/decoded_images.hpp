@@ -17,9 +17,9 @@
 #include "feedrate/data/image/augment.hpp"
 #include "feedrate/data/image/image_folder.hpp"
 #include "feedrate/data/image/jpeg.hpp"
-#include "feedrate/data/order.hpp"
 #include "feedrate/data/image/pixels.hpp"
 #include "feedrate/data/image/resize.hpp"
+#include "feedrate/data/order.hpp"
 
 namespace feedrate {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/data/image/augment.hpp"
 #include "feedrate/data/dataset.hpp"
 #include "feedrate/data/file.hpp"
 #include "feedrate/data/folder_listing.hpp"
+#include "feedrate/data/image/augment.hpp"
 #include "feedrate/data/image/image_decoder.hpp"
 
 namespace feedrate {

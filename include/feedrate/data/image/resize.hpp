@@ -8,8 +8,8 @@
 
 #include "feedrate/data/image/resize_simd.hpp"
 #include "feedrate/data/image/resize_weights.hpp"
-#include "feedrate/data/scratch.hpp"
 #include "feedrate/data/image/view.hpp"
+#include "feedrate/data/scratch.hpp"
 
 namespace feedrate {
 

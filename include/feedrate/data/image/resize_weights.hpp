@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "feedrate/data/scratch.hpp"
 #include "feedrate/data/image/view.hpp"
+#include "feedrate/data/scratch.hpp"
 
 namespace feedrate::detail {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "feedrate/core/random.hpp"
-#include "feedrate/data/texture/noise.hpp"
 #include "feedrate/data/scratch.hpp"
+#include "feedrate/data/texture/noise.hpp"
 
 namespace feedrate::detail {
 

@@ -10,10 +10,10 @@
 #include "feedrate/report/json/gpu_ceilings_json.hpp"
 #include "feedrate/report/json/machine_json.hpp"
 #include "feedrate/report/json/model_json.hpp"
-#include "feedrate/report/report.hpp"
 #include "feedrate/report/json/script_json.hpp"
 #include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/report/json/what_if_json.hpp"
+#include "feedrate/report/report.hpp"
 
 namespace feedrate {
 namespace detail {

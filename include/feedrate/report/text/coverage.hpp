@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/report/text/format.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/text/format.hpp"
 
 namespace feedrate {
 namespace detail {

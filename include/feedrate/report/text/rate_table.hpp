@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "feedrate/report/text/format.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/screen_options.hpp"
 #include "feedrate/report/text/words.hpp"
 

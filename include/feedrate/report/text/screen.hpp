@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/report/report.hpp"
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/choice_text.hpp"
 #include "feedrate/report/text/coverage.hpp"
@@ -15,7 +16,6 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/offers.hpp"
 #include "feedrate/report/text/rate_table.hpp"
-#include "feedrate/report/report.hpp"
 #include "feedrate/report/text/screen_options.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/what_if_text.hpp"

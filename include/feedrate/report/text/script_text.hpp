@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "feedrate/report/report.hpp"
 #include "feedrate/report/text/choice_text.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "feedrate/report/report.hpp"
 #include "feedrate/report/text/words.hpp"
 
 namespace feedrate {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "feedrate/report/text/format.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/text/format.hpp"
 
 namespace feedrate {
 namespace detail {

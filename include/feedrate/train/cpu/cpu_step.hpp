@@ -13,15 +13,15 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/tensor.hpp"
 #include "feedrate/train/arena.hpp"
-#include "feedrate/train/cpu/blas.hpp"
 #include "feedrate/train/check_batch.hpp"
 #include "feedrate/train/cost.hpp"
+#include "feedrate/train/cpu/blas.hpp"
 #include "feedrate/train/cpu/cpu_worker.hpp"
+#include "feedrate/train/cpu/parameters.hpp"
+#include "feedrate/train/cpu/pool.hpp"
 #include "feedrate/train/loss.hpp"
 #include "feedrate/train/optimizer.hpp"
-#include "feedrate/train/cpu/parameters.hpp"
 #include "feedrate/train/plan.hpp"
-#include "feedrate/train/cpu/pool.hpp"
 #include "feedrate/train/step.hpp"
 
 namespace feedrate {

@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "feedrate/core/host_device.hpp"
-#include "feedrate/train/optimizer.hpp"
 #include "feedrate/train/kernels/pack.hpp"
 #include "feedrate/train/kernels/step_state.hpp"
+#include "feedrate/train/optimizer.hpp"
 
 namespace feedrate {
 

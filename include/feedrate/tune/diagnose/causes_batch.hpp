@@ -122,8 +122,7 @@ struct MemoryUse {
 /// Of the memory in which the step's batches lie; empty where that is unknown.
 inline std::optional<MemoryUse> memory_of(const Case& of) {
   const bool own = of.trial().device_bytes() > 0;
-  const auto all =
-      own ? of.environment().device_memory_bytes : of.environment().memory_free_bytes;
+  const auto all = own ? of.environment().device_memory_bytes : of.environment().memory_free_bytes;
   if (!all) return std::nullopt;
   const auto used = own ? of.trial().device_bytes() : of.trial().memory_bytes;
   return MemoryUse{static_cast<double>(used), static_cast<double>(*all)};

@@ -173,7 +173,8 @@ inline std::optional<Claim> epoch_boundary(const Case& of) {
   const double measured_share = cost.measured_s / of.account.coupled_s;
   if (std::max(cost.share(), measured_share) < 0.1) return std::nullopt;
   const bool in_gap = cost.measured_s > 0;
-  Claim claim{in_gap ? TimeComponent::gap : TimeComponent::device, in_gap ? cost.measured_s : cost.real_s};
+  Claim claim{in_gap ? TimeComponent::gap : TimeComponent::device,
+              in_gap ? cost.measured_s : cost.real_s};
   Diagnosis& says = claim.diagnosis;
   says.cause = "epoch_boundary";
   says.gain = cost.gain();
@@ -213,7 +214,8 @@ inline std::string starvation_remedy(std::string_view where) {
 inline std::optional<Claim> data_starvation(const Case& of) {
   const Account& time = of.account;
   if (time.feeding_s() == 0) return std::nullopt;
-  Claim claim{TimeComponent::feeding, time.feeding_s(), {"data_starvation", 0, "", "", std::nullopt}};
+  Claim claim{
+      TimeComponent::feeding, time.feeding_s(), {"data_starvation", 0, "", "", std::nullopt}};
   Diagnosis& says = claim.diagnosis;
   says.where = time.is_copy_lowest() ? "copy" : dearest_part(of);
   if (says.where == "copy") {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "feedrate/machine/environment.hpp"
-#include "feedrate/tune/state/outcome.hpp"
 #include "feedrate/tune/model/predict.hpp"
+#include "feedrate/tune/state/outcome.hpp"
 
 namespace feedrate {
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/core/space.hpp"
 #include "feedrate/tune/model/cholesky.hpp"
 #include "feedrate/tune/model/similarity_kernel.hpp"
-#include "feedrate/core/space.hpp"
 
 namespace feedrate {
 
@@ -196,7 +196,8 @@ inline std::vector<double> thrift_of(const Surrogate& surrogate) {
   });
   std::vector<double> cost_penalty(order.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
-    cost_penalty[order[rank]] = most * static_cast<double>(rank) / static_cast<double>(order.size());
+    cost_penalty[order[rank]] =
+        most * static_cast<double>(rank) / static_cast<double>(order.size());
   }
   return cost_penalty;
 }

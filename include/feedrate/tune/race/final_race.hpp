@@ -112,7 +112,8 @@ class FinalRace {
     const TrialRunner trials = in_race(tier);
     if (trials.empty()) return true;
     const std::size_t choice = choice_of(tied(trials));
-    return expected_loss(race_, choice, trials) < little && gain_upper_bound(race_, choice, trials) < much;
+    return expected_loss(race_, choice, trials) < little &&
+           gain_upper_bound(race_, choice, trials) < much;
   }
 
   /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
@@ -165,7 +166,8 @@ class FinalRace {
     const bool keep = choice.trial == sweep_.outcome().reference;
     if (keep && (race_.passes() == 0 || !has_measured_others())) return Confidence::unresolved;
     if (keep) return Confidence::keep_current;
-    if (race_.passes() < least_passes || choice.gain_upper_bound > much) return Confidence::unresolved;
+    if (race_.passes() < least_passes || choice.gain_upper_bound > much)
+      return Confidence::unresolved;
     if (choice.tie_set.size() > 1) return Confidence::tied;
     const bool shown = std::all_of(trials.begin(), trials.end(), [&](std::size_t trial) {
       return trial == choice.trial || race_.is_shown_faster(choice.trial, trial);

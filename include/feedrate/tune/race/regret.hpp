@@ -28,7 +28,7 @@ inline double expected_loss(const Race& race, std::size_t choice,
 /// By so much a rival could still be faster, with 95 % confidence: 0.05 is 5 %. Unlike the loss,
 /// which more passes make smaller, it holds what pairs do not show.
 inline double gain_upper_bound(const Race& race, std::size_t choice,
-                        const std::vector<std::size_t>& trials) {
+                               const std::vector<std::size_t>& trials) {
   double most = 0;
   for (const std::size_t trial : trials) {
     if (trial == choice) continue;

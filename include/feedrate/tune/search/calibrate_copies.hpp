@@ -33,7 +33,8 @@ std::map<int, Config> open_by_batch(const Sweep& sweep, const std::vector<Config
     config.workers = config.prefetch = 0;
     if (std::find(failed.begin(), failed.end(), config) != failed.end()) continue;
     const auto [known, added] = found.try_emplace(config.batch, config);
-    if (!added && similarity_kernel(config) > similarity_kernel(known->second)) known->second = config;
+    if (!added && similarity_kernel(config) > similarity_kernel(known->second))
+      known->second = config;
   }
   return found;
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "feedrate/core/random.hpp"
-#include "feedrate/tune/search/posterior.hpp"
 #include "feedrate/tune/search/candidates.hpp"
+#include "feedrate/tune/search/posterior.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
 namespace feedrate {

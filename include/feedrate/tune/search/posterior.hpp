@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "feedrate/tune/search/candidates.hpp"
-#include "feedrate/tune/race/finalists.hpp"
 #include "feedrate/tune/model/surrogate.hpp"
+#include "feedrate/tune/race/finalists.hpp"
+#include "feedrate/tune/search/candidates.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
 namespace feedrate {

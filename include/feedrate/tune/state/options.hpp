@@ -58,7 +58,7 @@ struct TuneOptions {
   double cores = 1;  ///< that loader and step share on the cpu device
   std::uint64_t seed = 0;
   std::vector<NotApplicable> not_applicable;
-  Environment environment;                 ///< what a diagnosis may know beside the measurements
+  Environment environment;                   ///< what a diagnosis may know beside the measurements
   const std::atomic<bool>* stop = nullptr;   ///< ends the sweep after the round in progress
   const std::atomic<bool>* abort = nullptr;  ///< ends that round too
   std::function<void(const Progress&)> observe;

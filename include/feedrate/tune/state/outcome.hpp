@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "feedrate/core/space.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial.hpp"
 #include "feedrate/tune/model/demands.hpp"
 #include "feedrate/tune/state/pair.hpp"
-#include "feedrate/core/space.hpp"
 
 namespace feedrate {
 
@@ -69,7 +69,8 @@ struct TierChoice {
   std::size_t trial = 0;
   Interval speedup{1, 1, 1};  ///< of the rate, against the reference: of the proof, 95 %
   std::vector<std::size_t> tie_set = {};  ///< trials, cheapest first; the choice is one of them
-  double gain_upper_bound = 0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
+  double gain_upper_bound =
+      0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
   std::vector<std::string> caveats = {};      ///< what the change asks for beside itself
   std::optional<std::size_t> promising = {};  ///< trial that seemed better, and was not shown to be
   Interval promise{1, 1, 1};                  ///< the speed-up of that

@@ -12,10 +12,10 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial_error.hpp"
+#include "feedrate/tune/model/predict.hpp"
 #include "feedrate/tune/state/memory_limit.hpp"
 #include "feedrate/tune/state/options.hpp"
 #include "feedrate/tune/state/outcome.hpp"
-#include "feedrate/tune/model/predict.hpp"
 #include "feedrate/tune/state/score.hpp"
 
 namespace feedrate {

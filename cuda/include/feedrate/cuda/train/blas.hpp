@@ -8,11 +8,11 @@
 #include <map>
 #include <mutex>
 
-#include "feedrate/cuda/train/blas_plan.hpp"
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/device.hpp"
-#include "feedrate/cuda/train/product.hpp"
 #include "feedrate/cuda/stream.hpp"
+#include "feedrate/cuda/train/blas_plan.hpp"
+#include "feedrate/cuda/train/product.hpp"
 
 namespace feedrate::cuda {
 

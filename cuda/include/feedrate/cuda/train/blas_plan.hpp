@@ -14,8 +14,8 @@
 #include <mutex>
 #include <string>
 
-#include "feedrate/cuda/train/blas_library.hpp"
 #include "feedrate/cuda/check.hpp"
+#include "feedrate/cuda/train/blas_library.hpp"
 #include "feedrate/cuda/train/product.hpp"
 
 namespace feedrate::cuda {

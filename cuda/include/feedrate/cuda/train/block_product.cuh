@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <type_traits>
 
-#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/launch.cuh"
+#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/train/step_memory.hpp"
 #include "feedrate/train/kernels/column_sums.hpp"
 #include "feedrate/train/kernels/im2col.hpp"

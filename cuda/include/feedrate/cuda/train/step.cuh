@@ -15,11 +15,11 @@
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/error.hpp"
-#include "feedrate/cuda/train/block_product.cuh"
 #include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/graph.hpp"
-#include "feedrate/cuda/train/largest_batch.hpp"
 #include "feedrate/cuda/launch.cuh"
+#include "feedrate/cuda/train/block_product.cuh"
+#include "feedrate/cuda/train/largest_batch.hpp"
 #include "feedrate/cuda/train/step.hpp"
 #include "feedrate/cuda/train/step_factory.hpp"
 #include "feedrate/cuda/train/step_input.cuh"
@@ -28,8 +28,8 @@
 #include "feedrate/cuda/transfer.hpp"
 #include "feedrate/train/check_batch.hpp"
 #include "feedrate/train/cost.hpp"
-#include "feedrate/train/noise.hpp"
 #include "feedrate/train/cpu/parameters.hpp"
+#include "feedrate/train/noise.hpp"
 
 namespace feedrate::cuda {
 

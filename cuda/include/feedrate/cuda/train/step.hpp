@@ -9,9 +9,9 @@
 #include <memory>
 
 #include "feedrate/core/config.hpp"
+#include "feedrate/train/kernels/preprocess.hpp"
 #include "feedrate/train/model.hpp"
 #include "feedrate/train/optimizer.hpp"
-#include "feedrate/train/kernels/preprocess.hpp"
 #include "feedrate/train/step.hpp"
 
 namespace feedrate::cuda {

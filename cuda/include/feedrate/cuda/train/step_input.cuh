@@ -10,9 +10,9 @@
 #include "feedrate/core/tensor.hpp"
 #include "feedrate/cuda/launch.cuh"
 #include "feedrate/train/kernels/kernels.hpp"
+#include "feedrate/train/kernels/preprocess.hpp"
 #include "feedrate/train/model.hpp"
 #include "feedrate/train/plan.hpp"
-#include "feedrate/train/kernels/preprocess.hpp"
 #include "feedrate/train/shapes.hpp"
 
 namespace feedrate::cuda {

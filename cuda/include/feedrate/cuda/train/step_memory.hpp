@@ -8,13 +8,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/memory.hpp"
+#include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/train/parameter_places.hpp"
 #include "feedrate/train/kernels/column_sums.hpp"
+#include "feedrate/train/kernels/step_state.hpp"
 #include "feedrate/train/optimizer.hpp"
 #include "feedrate/train/plan.hpp"
-#include "feedrate/train/kernels/step_state.hpp"
 #include "feedrate/train/worker_memory.hpp"
 
 namespace feedrate::cuda {

@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/cuda/launch.cuh"
 #include "feedrate/cuda/train/blas.hpp"
 #include "feedrate/cuda/train/block_product.cuh"
-#include "feedrate/cuda/launch.cuh"
 #include "feedrate/cuda/train/parameter_places.hpp"
 #include "feedrate/cuda/train/step_memory.hpp"
 #include "feedrate/train/kernels/kernels.hpp"
-#include "feedrate/train/loss.hpp"
-#include "feedrate/train/plan.hpp"
 #include "feedrate/train/kernels/pool_packs.hpp"
 #include "feedrate/train/kernels/pooling.hpp"
 #include "feedrate/train/kernels/step_state.hpp"
 #include "feedrate/train/kernels/unpool.hpp"
 #include "feedrate/train/kernels/update.hpp"
+#include "feedrate/train/loss.hpp"
+#include "feedrate/train/plan.hpp"
 
 namespace feedrate::cuda {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../../tuner/rendezvous.hpp"
+#include "process/control_socket.hpp"
 
 #include <fcntl.h>
 #include <stdlib.h>
