@@ -35,15 +35,19 @@ inline Report example_report() {
   outcome.trials[0].memory_bytes = 5 << 20;
   outcome.trials[1].memory_bytes = 9 << 20;
   outcome.trials[1].predicted_samples_per_s = 2100;
-  outcome.tiers = {{Tier::safe, Confidence::resolved, 1, {2, 1.9, 2.1}, {1}, 0, {}}};
+  outcome.tiers = {{Tier::safe, Confidence::resolved, 1, {2, 1.9, 2.1}, {1}, 0}};
   outcome.pareto = {0, 1};
   outcome.rounds = 8;
   outcome.pairs = {{1, 0, {0.69, 0.64, 0.74}, Verdict::faster, 6}};
   outcome.verified = Interval{2, 1.95, 2.05};
   outcome.verified_rounds = 5;
   outcome.best_device = {{}, 3360};
-  outcome.diagnoses = {
-      {"no_overlap", 1, "The step waits 60 % of the time.", "Load in 2 workers.", 2, true}};
+  outcome.diagnoses = {{.cause = Cause::no_overlap,
+                        .share_of_gap = 1,
+                        .gain = 2,
+                        .measured = true,
+                        .numbers = {.waiting_share = 0.6},
+                        .remedy = outcome.trials[1].config}};
   outcome.not_applicable = {{"pinned", "on", "the cpu device reads batches where they lie"}};
   outcome.race_end = RaceEnd::settled;
   report.skips = {{17, "bad\xff.jpg", "it is truncated"}};
@@ -65,19 +69,13 @@ inline Report full_report() {
   outcome.trials.push_back(example_trial(wide, 2400));
   outcome.trials.emplace_back().config = {.batch = 64};
   outcome.trials.back().status = TrialStatus::infeasible;
-  outcome.trials.back().reason = "needs 2048 MiB, more than the 1024 MiB that it may take";
+  outcome.trials.back().reason = {Why::memory, {}, std::uint64_t{2} << 30, std::uint64_t{1} << 30};
   Trial& reference = outcome.trials[0];
   reference.config.accumulate = 2;
   reference.predicted_samples_per_s = 940;
   reference.ceilings->coupled = 990;
   for (Round& round : reference.rounds) round.energy_j = 50;
-  outcome.tiers.push_back({Tier::numerics,
-                           Confidence::tied,
-                           3,
-                           {2.4, 2.3, 2.5},
-                           {3, 1},
-                           0.018,
-                           {"precision fp32 -> bf16: whether training converges was not judged"}});
+  outcome.tiers.push_back({Tier::numerics, Confidence::tied, 3, {2.4, 2.3, 2.5}, {3, 1}, 0.018});
   outcome.probes = {
       {Part::loader, {.workers = 1, .prefetch = 4}, Variant::as_is, reference.rounds[0]}};
   outcome.demands.cores = 2;
@@ -88,13 +86,17 @@ inline Report full_report() {
   outcome.demands.loader->cpu_s_by_workers = {{1, 0.001}, {2, 0.0009}};
   outcome.demands.copy_pinned = 88'000;
   outcome.demands.copy_factor[Preprocess::host] = 0.25;
-  outcome.what_if = {{"decoded",
-                      "every sample is read and decoded already",
-                      reference.config,
-                      3100,
-                      {3.1, 3.0, 3.2}}};
-  outcome.diagnoses.push_back(
-      {"interference", 0.2, "They slow each other down.", "Use fewer.", 1.1, false, "cores"});
+  outcome.what_if = {{"decoded", reference.config, 3100, {3.1, 3.0, 3.2}}};
+  outcome.diagnoses.push_back({.cause = Cause::interference,
+                               .share_of_gap = 0.2,
+                               .gain = 1.1,
+                               .where = Where::cores,
+                               .numbers = {.below_ceiling_share = 0.1,
+                                           .cores = 2,
+                                           .cores_used = 1.9,
+                                           .has_core_share = 0.8,
+                                           .step_slowdown = 1.2,
+                                           .cpu_inflation = 1}});
   report.settings = settings_for(report);
   return report;
 }

@@ -27,7 +27,8 @@ ROOMS = (
     ("tune",),
     ("tune/program",),
     ("report",),
-    ("report/json", "report/text"),
+    ("report/text",),
+    ("report/json", "report/screen"),
 )
 FLOORS = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 LONGEST, MEDIAN = 250, 100

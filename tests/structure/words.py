@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No file of the project names a machine's own paths, a package registry's host, or how it was made."""
+"""No file of the project names a machine's own paths, a package registry's host, or how it was made; and
+what decides holds no sentences."""
 
 import re
 import subprocess
 
-from harness import ROOT, Tap
+from harness import INCLUDE, ROOT, Tap
 
 # Written in two halves, so that this file does not find itself.
 FORBIDDEN = {
@@ -40,12 +41,32 @@ def texts():
             continue  # pictures and other fixtures
 
 
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+WORDS = re.compile(r"[A-Za-z]\W* [a-z]")
+# Errors are for the programmer or the user who reads no report; a file's own comment begins with "#".
+EXEMPT = re.compile(r"\bError\(|\bstatic_assert\(|\brefuse(_\w+)?\(")
+
+
+def sentences_in_the_tuner():
+    """Texts of two words or more under tune/, outside of errors: report/text/ turns data into sentences."""
+    for path in sorted((INCLUDE / "feedrate" / "tune").rglob("*.hpp")):
+        text = re.sub(r"//.*", "", path.read_text())
+        blank = LITERAL.sub(lambda match: '"' + "." * len(match[1]) + '"', text)
+        for match in LITERAL.finditer(text):
+            begin = max(blank.rfind(mark, 0, match.start()) for mark in ";{}")
+            statement = blank[begin + 1:match.start()]
+            if WORDS.search(match[1]) and not match[1].startswith("#") and not EXEMPT.search(statement):
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{path.relative_to(ROOT)}:{line}: {match[0]}"
+
+
 def main():
     tap, all_texts = Tap(), list(texts())
     for what, patterns in FORBIDDEN.items():
         joined = re.compile("|".join(patterns), re.I)
         tap.check(f"no file names {what}",
                   [f"{path}: {match[0]}" for path, text in all_texts if (match := joined.search(text))])
+    tap.check("there is no sentence for people under tune/", sentences_in_the_tuner())
     tap.finish()
 
 

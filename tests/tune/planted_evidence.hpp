@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "feedrate/report/text/causes.hpp"
 #include "feedrate/tune/diagnose/diagnose.hpp"
 
 namespace feedrate::testing {
@@ -100,8 +101,8 @@ inline CpuLimits planted_cpus(int visible, std::optional<double> quota = {}) {
 inline std::string causes_in(const Evidence& evidence) {
   std::string names;
   for (const Diagnosis& diagnosis : diagnose(evidence).first) {
-    names += (names.empty() ? "" : " ") + diagnosis.cause;
-    if (!diagnosis.where.empty()) names += "." + diagnosis.where;
+    names += (names.empty() ? "" : " ") + std::string(name_of(diagnosis.cause));
+    if (diagnosis.where != Where::unknown) names += "." + std::string(name_of(diagnosis.where));
   }
   return names;
 }
@@ -117,6 +118,11 @@ inline Diagnosis first_of(const Evidence& evidence) {
   const auto diagnoses = diagnose(evidence).first;
   REQUIRE_FALSE(diagnoses.empty());
   return diagnoses.front();
+}
+
+/// The same in words.
+inline CauseText first_text(const Evidence& evidence) {
+  return cause_text(first_of(evidence), evidence.config());
 }
 
 }  // namespace feedrate::testing

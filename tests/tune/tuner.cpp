@@ -47,7 +47,7 @@ TEST_CASE("Data that wait get more workers than were asked for at first", "[tune
   const Outcome outcome = tune(pipeline, options);
   CHECK(outcome.recommended().config.workers > 2);
   CHECK(outcome.choice().speedup.estimate > 2);
-  CHECK(outcome.diagnoses.at(0).cause == "no_overlap");
+  CHECK(outcome.diagnoses.at(0).cause == Cause::no_overlap);
   CHECK(outcome.trials[outcome.reference].ceilings);
   CHECK(outcome.recommended().ceilings);
   CHECK(outcome.best_device.samples_per_s > 0);
@@ -63,7 +63,7 @@ TEST_CASE("A config that fails is a result, and the others are tuned", "[tuner]"
   for (const Trial& trial : outcome.trials) {
     if (trial.config.precision != Precision::fp16) continue;
     CHECK(trial.status == TrialStatus::failed);
-    CHECK_THAT(trial.reason, ContainsSubstring("no fp16 here"));
+    CHECK_THAT(trial.reason.error, ContainsSubstring("no fp16 here"));
     ++failed;
   }
   CHECK(failed == 2);
@@ -97,7 +97,7 @@ TEST_CASE("A GPU is looked at behind its steps, and what holds it down is named"
   const Outcome outcome = tune(machine, quick({.workers = {1, 2}, .batch = {4}}));
   REQUIRE(machine.part_before_gpu == Part::device);
   REQUIRE_FALSE(outcome.diagnoses.empty());
-  CHECK(outcome.diagnoses.front().cause == "throttling");
+  CHECK(outcome.diagnoses.front().cause == Cause::throttling);
 }
 
 TEST_CASE("A stopped sweep returns what it knows", "[tuner]") {

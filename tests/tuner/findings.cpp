@@ -97,7 +97,7 @@ TEST_CASE("kernels for an older CPU are a warning, and a note where we corrected
   CHECK(has(find(facts, "blas").mend, "OPENBLAS_CORETYPE"));
   facts.card.blas = {true, "SkylakeX", "Prescott", false};
   CHECK(find(facts, "blas").status == Status::note);
-  CHECK(has(find(facts, "blas").seen, "takes this CPU for a Prescott"));
+  CHECK(has(find(facts, "blas").seen, "other programs get its Prescott kernels"));
   facts.card.blas = {};
   facts.card.blas_identity = {"CBLAS", "/usr/lib/libblas.so.3"};
   CHECK(find(facts, "blas").status == Status::warning);
@@ -247,7 +247,7 @@ TEST_CASE("a GPU that is held down, or has lost lanes, is a warning") {
   CHECK(find(facts, "gpu").mend.find("lanes") != std::string::npos);
   gpu.now.throttled_by = {"heat"};
   CHECK(find(facts, "gpu").status == Status::warning);
-  CHECK(has(find(facts, "gpu").mend, "Cool it better"));
+  CHECK(has(find(facts, "gpu").mend, "Cool the GPU"));
 }
 
 TEST_CASE("a GPU at its maker's power cap is healthy, one that was limited below it is noted") {
@@ -261,7 +261,7 @@ TEST_CASE("a GPU at its maker's power cap is healthy, one that was limited below
   for (const bool at_work : {true, false}) {
     if (!at_work) now.throttled_by.clear();
     CHECK(find(facts, "gpu").status == Status::note);
-    CHECK(has(find(facts, "gpu").seen, "limited to 400 of the 700 W"));
+    CHECK(has(find(facts, "gpu").seen, "limited to 400 of 700 W"));
     CHECK(has(find(facts, "gpu").mend, "'sudo nvidia-smi -pl 700'"));
   }
 }

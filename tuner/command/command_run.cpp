@@ -11,7 +11,6 @@
 #include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/script_text.hpp"
-#include "feedrate/tune/diagnose/caveats.hpp"
 #include "feedrate/tune/race/reject_recommendation.hpp"
 #include "plan/command_plan.hpp"
 
@@ -38,10 +37,10 @@ bool can_confirm(const CommandRun& run, const Report& report) {
          !outcome.tiers.empty();
 }
 
-/// Whether the change asks for workers that stay.
-bool asks_for_staying(const std::vector<Setting>& settings) {
-  constexpr const char* wish = "persistent_workers=True";
-  return !settings.empty() && settings.front().text.find(wish) != std::string::npos;
+/// Whether the change keeps workers from epoch to epoch.
+bool keeps_workers(const std::vector<Setting>& settings) {
+  return std::any_of(settings.begin(), settings.end(),
+                     [](const Setting& setting) { return setting.keeps_workers; });
 }
 
 /// What to set, by trial.
@@ -61,20 +60,19 @@ SettingsOf ask_settings(const CommandRun& run, TrialRunner& trials, const Outcom
   return {};
 }
 
-/// How many batches of the script make an update, and what that means for other batches.
+/// How many batches of the script make an update: what a change asks for depends on it.
 void add_updates(const TrialRunner& trials, Report& report) {
   auto& script = report.workload.script;
   if (!script || report.outcome.tiers.empty()) return;
   script->batches_per_update = trials.batches_per_update();
-  fill_caveats(report.outcome, script->batches_per_update);
 }
 
 /// "4 pairs of launches", and why there are fewer.
 void note_launches(const CommandRun& run, const ConfirmPlan& plan, bool stays) {
-  if (stays) return run.note("Confirming: the script as it is, in a fresh process.");
+  if (stays) return run.note("Confirming: the unchanged script, in a fresh process.");
   const std::string all = std::to_string(confirmation_pairs) + " pairs";
   run.note("Confirming: " + std::to_string(plan.pairs) +
-           " pairs of fresh processes, as it is and as recommended." +
+           " pairs of fresh processes, unchanged and with the recommended settings." +
            (plan.pairs < confirmation_pairs
                 ? " " + all + " do not fit into " + format_duration(plan.limit_s) + "."
                 : ""));
@@ -89,7 +87,7 @@ Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   FreshLaunches launches(launch_of(run.options), script,
                          {.seconds = plan.seconds,
                           .timeout_s = run.timeout_s,
-                          .persistent = script.persistent || asks_for_staying(report.settings),
+                          .persistent = script.persistent || keeps_workers(report.settings),
                           .abort = run.stop});
   return confirm([&](const Config& config) { return launches.run(config); }, script.config,
                  recommended, plan);

@@ -22,7 +22,8 @@ inline std::string mend_cpus(const CpuLimits& cpus) {
     return "Give the container more CPUs: 'docker run --cpus N', or resources.limits.cpu in "
            "Kubernetes.";
   }
-  return "Start it without taskset, or ask the scheduler for more: 'srun --cpus-per-task N'.";
+  return "Start autotune without taskset, or ask the scheduler for more CPUs: 'srun "
+         "--cpus-per-task N'.";
 }
 
 }  // namespace detail
@@ -33,7 +34,7 @@ inline Finding examine_cpus(const CpuLimits& cpus) {
   if (cpus.usable < cpus.visible) finding.status = Status::note;
   if (cpus.usable == 1) {
     finding.status = Status::warning;
-    finding.seen += "; the loader and the step share the only one";
+    finding.seen += "; the loader and the step share it";
   }
   return finding;
 }
@@ -49,7 +50,7 @@ inline Finding examine_numa(const CpuLimits& cpus) {
 /// "powersave" is a fixed low clock, except under drivers that only take it for a preference.
 inline Finding examine_frequency(const Frequency& frequency) {
   if (frequency.governor.empty()) {
-    return {"clock", Status::ok, "the kernel doesn't tell, as in most virtual machines", ""};
+    return {"clock", Status::ok, "unknown; most virtual machines hide it", ""};
   }
   const bool active = frequency.driver == "intel_pstate" || frequency.driver == "amd-pstate-epp";
   const std::string seen = "governor " + frequency.governor + ", driver " + frequency.driver +
@@ -59,23 +60,22 @@ inline Finding examine_frequency(const Frequency& frequency) {
   }
   if (frequency.governor != "performance") {
     return {"clock", Status::note, seen,
-            "For steadier figures run 'sudo cpupower frequency-set -g performance'."};
+            "For less noise, run 'sudo cpupower frequency-set -g performance'."};
   }
   if (frequency.turbo == false) {
     return {"clock", Status::note, seen,
-            "Turn turbo on in the firmware, unless it is off for "
-            "steadier figures."};
+            "Enable turbo in the firmware, unless you disabled it to reduce noise."};
   }
   return {"clock", Status::ok, seen, ""};
 }
 
 inline Finding examine_simd(Simd simd) {
   constexpr std::array<std::string_view, 5> names = {"SSE2 only", "AVX2 with FMA", "AVX-512",
-                                                     "NEON", "no known vectors"};
+                                                     "NEON", "no known vector unit"};
   const std::string seen(names[static_cast<std::size_t>(simd)]);
   if (simd != Simd::sse2) return {"simd", Status::ok, seen, ""};
   return {"simd", Status::warning, seen,
-          "In a virtual machine let the guest see the host's CPU: 'qemu -cpu host'."};
+          "In a virtual machine, expose the host's CPU to the guest: 'qemu -cpu host'."};
 }
 
 /// The library's kernels decide the speed of the step on the CPU. Here they are corrected; in
@@ -87,15 +87,15 @@ inline Finding examine_blas(const BlasIdentity& identity, const BlasLibrary& bla
       "Install a newer OpenBLAS, or run 'export OPENBLAS_CORETYPE=SkylakeX' (Haswell without "
       "AVX-512) before programs that use it.";
   if (blas.outdated) {
-    return {"blas", Status::warning, seen + ", which leave most of this CPU's vectors unused",
+    return {"blas", Status::warning, seen + ", which do not use this CPU's vector units fully",
             mend};
   }
   if (!blas.replaced.empty()) {
     return {"blas", Status::note,
-            seen + " in this program; left alone it takes this CPU for a " + blas.replaced, mend};
+            seen + " in autotune; other programs get its " + blas.replaced + " kernels", mend};
   }
   if (identity.name == "CBLAS") {
-    return {"blas", Status::warning, "a library that doesn't tell its name: " + identity.path,
+    return {"blas", Status::warning, "unknown library: " + identity.path,
             "If it is the reference BLAS, install OpenBLAS: 'sudo apt install libopenblas-dev'."};
   }
   return {"blas", Status::ok, seen, ""};
@@ -107,7 +107,7 @@ inline Finding examine_thread_variable(const ThreadVariable& variable, const Cpu
   const auto levels = split(variable.value, ',');  // of nested parallel regions, outermost first
   const auto threads = levels.empty() ? std::nullopt : parse_count(levels.front());
   if (!threads || *threads == 0) {
-    return {variable.name, Status::warning, "'" + variable.value + "' is no number of threads",
+    return {variable.name, Status::warning, "'" + variable.value + "' is not a number of threads",
             "Run 'unset " + variable.name + "'."};
   }
   const auto usable = static_cast<std::uint64_t>(cpus.usable);

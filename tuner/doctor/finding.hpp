@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finding: one thing that was looked at, how it is, and how to mend it.
+// A finding: one thing that was checked, its state, and how to fix it.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace feedrate {
 
-/// How bad it is, in rising order.
+/// Severity, in rising order.
 enum class Status : std::uint8_t {
   ok,
-  note,     ///< nothing to mend, but good to know
+  note,     ///< nothing to fix, but good to know
   warning,  ///< costs speed, or will under some loads
-  problem,  ///< the tuner can't do its work
+  problem,  ///< the tuner cannot work
 };
 
 inline constexpr std::array<std::string_view, 4> status_names = {"ok", "note", "warning",

@@ -13,6 +13,7 @@
 #include "feedrate/card/machine_facts.hpp"
 #include "feedrate/machine/slowdown.hpp"
 #include "feedrate/report/text/card.hpp"
+#include "feedrate/report/text/slowdown.hpp"
 
 namespace feedrate {
 
@@ -24,9 +25,10 @@ inline Finding examine_gpu(const Gpu& gpu, const std::string& seen) {
     return {"gpu", Status::warning, seen, remedy_of(slowdown, now)};
   }
   if (now.pcie_lanes > 0 && now.pcie_lanes < gpu.pcie_lanes) {
-    return {"gpu", Status::warning, seen,
-            "Its link uses fewer lanes than it has, and copies are slower by as much: reseat the "
-            "card, or choose another slot."};
+    return {
+        "gpu", Status::warning, seen,
+        "The GPU uses fewer PCIe lanes than it has, so copies are slower: reseat the card, or use "
+        "another slot."};
   }
   if (has_lowered_limit(now)) {
     return {"gpu", Status::note, seen + ", limited to " + limit_text(now),
@@ -34,7 +36,7 @@ inline Finding examine_gpu(const Gpu& gpu, const std::string& seen) {
   }
   if (now.other_processes > 0) {
     return {"gpu", Status::note, seen,
-            "Other processes hold memory on it: see nvidia-smi, measure when they are gone."};
+            "Other processes use this GPU: stop them before you measure (nvidia-smi lists them)."};
   }
   return {"gpu", Status::ok, seen, ""};
 }
@@ -43,11 +45,12 @@ inline Finding examine_gpu(const Gpu& gpu, const std::string& seen) {
 inline Finding examine_no_gpu(const Gpus& gpus, bool nvidia_on_bus) {
   if (nvidia_on_bus) {
     return {"gpu", Status::problem, "an NVIDIA GPU is plugged in, but " + gpus.why_none,
-            "Install the driver ('sudo apt install nvidia-driver'); in a container start it with "
+            "Install the driver ('sudo apt install nvidia-driver'). In a container, use "
             "'docker run --gpus all'."};
   }
   return {"gpu", Status::note, "none: " + gpus.why_none,
-          "To tune for a GPU run it where there is one; in a container: 'docker run --gpus all'."};
+          "To tune for a GPU, run autotune on a machine with one. In a container, use 'docker run "
+          "--gpus all'."};
 }
 
 /// One finding for each GPU, in the driver's order; one where there is none.
@@ -70,7 +73,7 @@ inline Finding examine_toolkit(const CudaToolkit& toolkit, bool has_gpus, bool h
   if (!has_gpus) return {"cuda", Status::ok, toolkit.why_not + "; not needed without a GPU", ""};
   if (has_cuda) return {"cuda", Status::ok, toolkit.why_not + "; this build has CUDA", ""};
   return {"cuda", Status::warning, toolkit.why_not,
-          "Build with tools/autotune, which finds or gets a CUDA toolkit, to train on the GPU."};
+          "To train on the GPU, build with tools/autotune: it finds or downloads a CUDA toolkit."};
 }
 
 /// All findings, in the order in which people ask.

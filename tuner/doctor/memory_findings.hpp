@@ -51,18 +51,18 @@ inline Finding examine_open_files(const Limits& limits) {
   if (limits.open_files.value_or(UINT64_MAX) > 1024) return {"nofile", Status::ok, seen, ""};
   const bool few = *limits.open_files < 256;
   return {"nofile", few ? Status::warning : Status::note,
-          seen + "; many workers and shards may need more",
+          seen + "; many workers or shards need more",
           "Run 'ulimit -n 65536' first ('docker run --ulimit nofile=65536')."};
 }
 
 /// CUDA's own pinned memory isn't counted against this limit; that of network cards (RDMA) is.
 inline Finding examine_memlock(const Limits& limits, bool has_gpus) {
   const std::string seen =
-      limits.memlock_bytes ? format_bytes(*limits.memlock_bytes) + " may be locked" : "unlimited";
+      limits.memlock_bytes ? format_bytes(*limits.memlock_bytes) + " can be locked" : "unlimited";
   const bool little = limits.memlock_bytes.value_or(UINT64_MAX) < 64 * detail::mebibyte;
   if (!little || !has_gpus) return {"memlock", Status::ok, seen, ""};
-  return {"memlock", Status::note, seen + "; enough for CUDA, not for RDMA between machines",
-          "For several machines run 'ulimit -l unlimited' first."};
+  return {"memlock", Status::note, seen + "; enough for CUDA, too little for RDMA between machines",
+          "To train on several machines, run 'ulimit -l unlimited' first."};
 }
 
 inline Finding examine_processes(const Limits& limits) {
@@ -76,7 +76,7 @@ inline Finding examine_processes(const Limits& limits) {
 inline Finding examine_shm(const Limits& limits) {
   const char* mend = "Start the container with 'docker run --shm-size 8g', or '--ipc host'.";
   if (!limits.shm_bytes) {
-    return {"shm", Status::note, "/dev/shm is not mounted; PyTorch's workers need it", mend};
+    return {"shm", Status::note, "/dev/shm is not mounted, but PyTorch's workers need it", mend};
   }
   const std::string seen = format_bytes(*limits.shm_bytes) + " in /dev/shm";
   if (*limits.shm_bytes >= detail::gibibyte) return {"shm", Status::ok, seen, ""};

@@ -15,14 +15,14 @@ namespace feedrate {
 inline Finding examine_cache(const CacheFolder& cache) {
   constexpr std::uint64_t needed_bytes = 400'000'000;
   if (!cache.writable) {
-    return {"cache", Status::problem, cache.path + " can't be written: " + cache.why_not,
-            "Name a folder that can: 'export XDG_CACHE_HOME=DIR'."};
+    return {"cache", Status::problem, cache.path + " is not writable: " + cache.why_not,
+            "Choose a writable folder: 'export XDG_CACHE_HOME=DIR'."};
   }
-  const std::string seen = cache.path + (cache.exists ? ", " : " (to be made), ") +
+  const std::string seen = cache.path + (cache.exists ? ", " : " (does not exist yet), ") +
                            format_bytes(cache.free_bytes) + " free";
   if (cache.free_bytes >= needed_bytes) return {"cache", Status::ok, seen, ""};
   return {"cache", Status::warning, seen + "; the built-in images need 300 MB",
-          "Free some space, or name another folder: 'export XDG_CACHE_HOME=DIR'."};
+          "Free some space, or choose another folder: 'export XDG_CACHE_HOME=DIR'."};
 }
 
 inline Finding examine_storage(const Storage& storage) {
@@ -32,19 +32,19 @@ inline Finding examine_storage(const Storage& storage) {
   if (storage.rotational == true) seen += ", rotational";
   if (!is_remote(storage)) return {"storage", Status::ok, seen, ""};
   return {"storage", Status::note, seen + ", over a network",
-          "If the data fits, copy it to a local disk first, or pack it into few large files."};
+          "Copy the data to a local disk if it fits, or pack it into a few large files."};
 }
 
 namespace detail {
 
-/// What the decoder eats when all cores decode: slower storage starves it on the first epoch.
+/// What all cores decode: slower storage limits the first epoch.
 inline double decode_bytes_per_s(const MachineCard& card) {
   return card.decode.images.all.per_s * static_cast<double>(card.decode.file_bytes);
 }
 
 inline std::string describe_both_reads(const ReadRate& read) {
-  return describe_rate(read.cold, "B/s") + " past the page cache, " +
-         describe_rate(read.cached, "B/s") + " from it";
+  return describe_rate(read.cold, "B/s") + " from storage, " + describe_rate(read.cached, "B/s") +
+         " from the page cache";
 }
 
 }  // namespace detail
@@ -54,15 +54,15 @@ inline Finding examine_read_rate(const MachineCard& card) {
   if (!read.cold.known()) {
     const bool harmless = in_memory(card.machine.storage);
     return {"read rate", harmless ? Status::ok : Status::note, detail::describe_read(read),
-            harmless ? "" : "Name a folder that can be written, or a large file, by --path."};
+            harmless ? "" : "Choose a writable folder or a large file: --path."};
   }
   const std::string seen = detail::describe_both_reads(read);
   const double wanted = detail::decode_bytes_per_s(card);
   if (read.cold.per_s >= wanted) return {"read rate", Status::ok, seen, ""};
   return {
       "read rate", Status::warning,
-      seen + "; all cores together decode " + format_si(wanted, "B/s", 2) + " of JPEG",
-      "Put the data on faster storage, or let it fit into memory so that later epochs are fast."};
+      seen + "; the CPUs decode " + format_si(wanted, "B/s", 2) + " of JPEG",
+      "Use faster storage, or add memory until the data fits: then only the first epoch is slow."};
 }
 
 }  // namespace feedrate

@@ -17,8 +17,8 @@ namespace feedrate {
 namespace {
 
 /// What a run that goes on may be given anew: how it is shown.
-constexpr std::array<std::string_view, 4> shown_anew = {"--json", "--quiet", "--no-progress",
-                                                        "--color"};
+constexpr std::array<std::string_view, 5> shown_anew = {"--json", "--quiet", "--verbose",
+                                                        "--no-progress", "--color"};
 
 /// Options that stand together in the help.
 class OptionGroup {
@@ -242,6 +242,7 @@ void add_output(CLI::App& app, SweepOptions& options) {
                "feedrate-WORKLOAD.json in this folder.");
   group.flag("--json", options.json, "Print the report as JSON instead of the screen.");
   group.flag("--quiet", options.quiet, "Print nothing but the result and errors.");
+  group.flag("--verbose", options.verbose, "Print all that was measured, not one screen.");
   group.flag("--no-progress", options.no_progress, "Don't say what is being tried.");
   group.flag("--no-card", options.no_card, "Don't measure the machine card first.");
 }

@@ -43,6 +43,7 @@ struct SweepOptions {
   std::string output;  ///< file, "-" for standard output, empty for a name made from the workload
   bool json = false;
   bool quiet = false;
+  bool verbose = false;
   bool no_progress = false;
   bool no_card = false;
   ColorWish color = ColorWish::automatic;

@@ -11,9 +11,9 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/report/json/json.hpp"
+#include "feedrate/report/screen/screen.hpp"
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "feedrate/report/text/screen.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/settings.hpp"
 #include "feedrate/report/text/shell.hpp"
@@ -59,21 +59,21 @@ std::vector<NextStep> next_steps(const Report& report, const SweepOptions& optio
   const WorkloadInfo& workload = report.workload;
   const bool interrupted = report.outcome.interrupted;
   if (interrupted && !file.is_standard_output()) {
-    steps.push_back({"autotune --resume " + shell_quoted(file.path()), "goes on with this run"});
+    steps.push_back({"autotune --resume " + shell_quoted(file.path()), "continue this run"});
   }
   if (workload.kind == "builtin") {
     const std::string device =
         report.device_given ? " --device " + shell_quoted(report.device) : "";
-    steps.push_back({"autotune --data DIR" + device, "the same on your own files"});
+    steps.push_back({"autotune --data DIR" + device, "tune on your own files"});
   }
   const bool chosen = !interrupted && !report.outcome.tiers.empty();
   if (chosen && report.outcome.choice().standing == Confidence::unresolved) {
     const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
-    steps.push_back({with_budget(options.words, budget_s), "more rounds tell the finalists apart"});
+    steps.push_back({with_budget(options.words, budget_s), "more rounds, a clearer result"});
   }
   if (workload.field == "image") {
     steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),
-                     "measures num_workers for PyTorch's DataLoader on these files"});
+                     "measure num_workers for PyTorch's DataLoader"});
   }
   return steps;
 }
@@ -144,10 +144,11 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
 void print_result(const Report& report, const SweepOptions& options, const ReportFile& file) {
   const bool json = options.json || file.is_standard_output();
   const std::string text =
-      json
-          ? json_text(to_json(report))
-          : screen_text(report, {columns(STDOUT_FILENO), use_color(options.color, STDOUT_FILENO)}) +
-                "report: " + file.path() + "\n";
+      json ? json_text(to_json(report))
+           : screen_text(report, {.width = columns(STDOUT_FILENO),
+                                  .color = use_color(options.color, STDOUT_FILENO),
+                                  .verbose = options.verbose}) +
+                 "report: " + file.path() + (options.verbose ? "\n" : " (--verbose shows more)\n");
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     throw Error(Fault::internal, "The result could not be written to standard output.");

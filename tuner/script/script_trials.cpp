@@ -385,8 +385,8 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   if (const Json changes = loader_changes(best); !changes.empty()) {
     const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
     throw_if_failed(answers);
-    settings.push_back(
-        {"pytorch", answers.front().at("diff").get<std::string>(), "PyTorch's DataLoader"});
+    settings.push_back({"pytorch", answers.front().at("diff").get<std::string>(),
+                        "PyTorch's DataLoader", changes.contains("persistent_workers")});
   }
   const auto step = detail::torch_step_change(script.config, best.config, script.device);
   if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
-#include <string>
 
 #include "feedrate/machine/environment.hpp"
 
@@ -35,35 +33,6 @@ inline Slowdown slowdown_of(const GpuState& gpu) {
   if (by(slowed_by::hardware)) return Slowdown::hardware;
   if (!by(slowed_by::power_cap)) return Slowdown::none;
   return has_lowered_limit(gpu) ? Slowdown::lowered_limit : Slowdown::power_cap;
-}
-
-/// "400 of the 700 W".
-inline std::string limit_text(const GpuState& gpu) {
-  const auto watts = [](double value) { return std::to_string(std::lround(value)); };
-  return watts(gpu.power_limit_w) + " of the " + watts(gpu.default_power_limit_w) + " W";
-}
-
-/// What to do against it, a sentence.
-inline std::string remedy_of(Slowdown slowdown, const GpuState& gpu) {
-  switch (slowdown) {
-    case Slowdown::heat:
-      return "Cool it better: check its fans and the airflow, and 'nvidia-smi -q -d TEMPERATURE'.";
-    case Slowdown::power_brake:
-      return "Check the power supply and the server's power management: they tell it to slow down.";
-    case Slowdown::hardware:
-      return "Check its cooling, its power cables and the power supply: the card protects itself.";
-    case Slowdown::lowered_limit: {
-      const auto maker_w = std::lround(gpu.default_power_limit_w);
-      return "Raise its power limit to the default: 'sudo nvidia-smi -pl " +
-             std::to_string(maker_w) + "'.";
-    }
-    case Slowdown::none:
-      return "Look at 'nvidia-smi -q -d CLOCK': 'sudo nvidia-smi -rgc' ends locked clocks, and "
-             "'-rac' application clocks.";
-    case Slowdown::power_cap:
-      break;
-  }
-  return "";
 }
 
 }  // namespace feedrate

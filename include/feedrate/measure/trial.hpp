@@ -31,6 +31,30 @@ constexpr std::string_view name_of(TrialStatus status) noexcept {
   return names[static_cast<std::size_t>(status)];
 }
 
+/// Why a trial lacks a result, or a part of it.
+enum class Why : std::uint8_t {
+  none,
+  error,           ///< `error` says what
+  memory,          ///< it needs more than is allowed
+  device_memory,   ///< the same, of the device's own
+  round_too_long,  ///< for the budget
+  budget_ended,    ///< before its turn
+  too_little_to_gain,
+  no_ceilings,        ///< they were not measured: `error`
+  no_memory,          ///< how much it takes is unknown: `error`
+  no_epoch_boundary,  ///< it was not measured: `error`
+};
+
+/// The reason of a trial, as data.
+struct TrialReason {
+  Why why = Why::none;
+  std::string error = {};  ///< a sentence, of what failed
+  std::uint64_t needed_bytes = 0, allowed_bytes = 0;
+
+  bool empty() const noexcept { return why == Why::none; }
+  friend bool operator==(const TrialReason&, const TrialReason&) = default;
+};
+
 /// Rates of the parts, each measured alone, in samples/s.
 struct Ceilings {
   double loader = 0;
@@ -49,7 +73,7 @@ struct Ceilings {
 struct Trial {
   Config config;
   TrialStatus status = TrialStatus::not_reached;
-  std::string reason;       ///< why it was not measured
+  TrialReason reason;       ///< why it was not measured
   std::string stderr_tail;  ///< the last lines of its process, where that died
   std::vector<Round> rounds;
   std::optional<Ceilings> ceilings;

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "feedrate/tune/diagnose/caveats.hpp"
 #include "feedrate/tune/diagnose/diagnose.hpp"
 #include "feedrate/tune/race/final_race.hpp"
 #include "feedrate/tune/race/prove.hpp"
@@ -70,10 +69,9 @@ inline void race_and_prove(Sweep& sweep) {
   }
 }
 
-/// Names what holds the reference back, and what the choices ask for and cost.
+/// Names what holds the reference back, and what the choices cost.
 inline void explain(Sweep& sweep) {
   Outcome& outcome = sweep.outcome();
-  fill_caveats(outcome);
   outcome.pareto = pareto_front(outcome.trials);
   if (outcome.tiers.empty()) return;
   std::tie(outcome.diagnoses, outcome.unexplained_share) =
@@ -86,7 +84,7 @@ inline void refuse_all_failed(Sweep& sweep) {
   std::string first;
   for (const Trial& trial : outcome.trials) {
     if (!trial.rounds.empty()) return;
-    if (first.empty()) first = trial.reason;
+    if (first.empty()) first = trial.reason.error;
   }
   if (outcome.interrupted) return;
   if (sweep.options().save) sweep.options().save(outcome);

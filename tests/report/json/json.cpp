@@ -62,11 +62,13 @@ TEST_CASE("A full report holds what was predicted, chosen, constrained and emula
   CHECK(json["space"]["constraints"]["max_device_memory_bytes"] == std::uint64_t{1} << 33);
   CHECK(json["space"]["constraints"]["effective_batch"] == 64);
   CHECK(json["recommendation"]["tiers"]["numerics"]["open_gain"] == 0.018);
-  CHECK(json["recommendation"]["tiers"]["numerics"]["caveats"].size() == 1);
+  CHECK(json["recommendation"]["tiers"]["numerics"]["caveats"].size() == 2);
   CHECK(json["pareto"][1]["memory_bytes"] == 9 << 20);
   CHECK(json["what_if"][0]["speedup"]["estimate"] == 3.1);
   CHECK(json["emulation"]["accelerator"]["batch"] == 400);
   CHECK(json["diagnoses"][1]["how"] == "modelled");
+  CHECK(json["diagnoses"][1]["numbers"]["cores_used"] == 1.9);
+  CHECK_FALSE(json["diagnoses"][1]["numbers"].contains("clock_hz"));
   CHECK(json["diagnoses"][1]["where"] == "cores");
 }
 

@@ -43,7 +43,7 @@ TEST_CASE("the card says each ceiling in one line") {
   CHECK(card_text(some_card(), 200) ==
         "machine   2 of 64 CPUs usable (cgroup quota 2.0), 23.4 GiB memory, "
         "Intel(R) Xeon(R) Processor\n"
-        "storage   /home/u/.cache/feedrate: ext4, 1.9 GB/s read past the page cache\n"
+        "storage   /home/u/.cache/feedrate: ext4, 1.9 GB/s read from storage\n"
         "decode    610 images/s per core (500x375 JPEG, 67 MB/s), 1,200 on 2\n"
         "memory    11 GB/s copy on one core, 19 GB/s copy on 2\n"
         "products  fp32 118 GFLOP/s, bf16 60 GFLOP/s (2 cores; OpenBLAS 0.3.21, SkylakeX kernels)\n"

@@ -32,9 +32,8 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
   CHECK(with.at("as_is_device_bytes") == 1 << 20);
   CHECK(with.at("recommended_device_bytes") == 2 << 20);
   CHECK_THAT(detail::confirmation_text({}, confirmation),
-             ContainsSubstring("GPU is busy 0 % of the time as it is, 75 % as recommended. Its "
-                               "tensors take 1.00 MiB of the GPU's memory as it is, 2.00 MiB as "
-                               "recommended."));
+             ContainsSubstring("GPU is busy 0 % of the time now, 75 % recommended (NVML). "
+                               "Tensors take 1.00 MiB of GPU memory now, 2.00 MiB recommended."));
 }
 
 TEST_CASE("the parts of a confirmation's GPU are told where they were counted") {
@@ -44,9 +43,8 @@ TEST_CASE("the parts of a confirmation's GPU are told where they were counted") 
   CHECK_THAT(detail::confirmation_text({}, confirmation), !ContainsSubstring("counters"));
   confirmation.recommended_gpu = {.gpm = {0.75, 0.5, -1}};
   CHECK_THAT(detail::confirmation_text({}, confirmation),
-             ContainsSubstring("By its counters it works: multiprocessors 25 %, tensor cores 0 %, "
-                               "memory 50 % as it is; multiprocessors 75 %, tensor cores 50 % as "
-                               "recommended."));
+             ContainsSubstring("GPU counters: multiprocessors 25 %, tensor cores 0 %, memory 50 % "
+                               "now; multiprocessors 75 %, tensor cores 50 % recommended."));
   const Json json = to_json(confirmation);
   CHECK(json.at("as_is_gpm").at("sm") == 0.25);
   CHECK(json.at("recommended_gpm").at("dram").is_null());
@@ -73,7 +71,7 @@ TEST_CASE("a confirmed gain is shown with its interval and its pairs of launches
   // Bug: a ratio without an interval.
   const Confirmation confirmation = with_speedup({1.31, 1.18, 1.45});
   CHECK(detail::confirmation_text(two_trials(), confirmation) ==
-        "confirmed in fresh processes (4 pairs of launches): 1.31x (1.18 to 1.45), 278 to 364 "
+        "Confirmed in fresh processes (4 pairs of launches): 1.31x (1.18 to 1.45), 278 to 364 "
         "samples/s.");
   const Json json = to_json(confirmation);
   CHECK(json.at("verdict") == "confirmed");
@@ -86,8 +84,8 @@ TEST_CASE("a gain whose interval contains 1 is not confirmed") {
   Confirmation confirmation = with_speedup({1.02, 0.95, 1.09});
   CHECK(detail::confirmation_text(two_trials(), confirmation) ==
         "NOT confirmed in fresh processes (4 pairs of launches): 1.02x (0.950 to 1.09) with "
-        "workers 2, 278 to 284 samples/s. Inconclusive: keep the script as it is, or repeat the "
-        "run on an idle machine.");
+        "workers 2, 278 to 284 samples/s. Inconclusive: do not change the script, or repeat "
+        "the run on an idle machine.");
   CHECK(to_json(confirmation).at("verdict") == "inconclusive");
   confirmation.as_is_gpu.nvml_busy = 0.5;
   confirmation.recommended_gpu.nvml_busy = 0.4;
@@ -101,12 +99,12 @@ TEST_CASE("a change that is slower in fresh processes is called slower") {
   CHECK_THAT(detail::confirmation_text(two_trials(), confirmation),
              StartsWith("NOT confirmed") &&
                  ContainsSubstring("0.760x (0.700 to 0.830) with workers 2, 278 to 211 samples/s. "
-                                   "Slower: keep the script as it is."));
+                                   "Slower: do not change the script."));
   CHECK(to_json(confirmation).at("verdict") == "slower");
 }
 
-TEST_CASE("where a narrower change is tried next, nobody is told to keep the script as it is") {
-  // Bug: "keep the script as it is" beside a recommendation of 4 workers.
+TEST_CASE("where a narrower change is tried next, nobody is told not to change the script") {
+  // Bug: "do not change the script" beside a recommendation of 4 workers.
   Outcome outcome = two_trials();
   outcome.trials.resize(3);
   outcome.trials[2].config.workers = 4;
@@ -120,19 +118,19 @@ TEST_CASE("fewer than 4 pairs of launches are explained") {
   Confirmation confirmation = with_speedup({1.31, 1.18, 1.45});
   confirmation.pairs = 3;
   CHECK_THAT(detail::confirmation_text({}, confirmation),
-             ContainsSubstring("(3 pairs of launches, since the script starts slowly)"));
+             ContainsSubstring("(3 pairs of launches; the script starts slowly)"));
 }
 
-TEST_CASE("a script that is to stay as it is is told of by one launch of it") {
+TEST_CASE("a script that nothing should change is described by one launch") {
   // Bug: "confirmed: 1.00x, 400 to 0 samples/s".
   Confirmation confirmation{.as_is_samples_per_s = 400, .as_is_gpu = {.nvml_busy = 0.5}};
   CHECK(detail::confirmation_text({}, confirmation) ==
-        "in a fresh process, as it is: 400 samples/s. By NVML the GPU is busy 50 % of the time.");
+        "In a fresh process, unchanged: 400 samples/s. The GPU is busy 50 % of the time (NVML).");
   confirmation.as_is_gpu = {.memory_bytes = 1 << 20};
   confirmation.outside_share = 0.25;
   CHECK_THAT(detail::confirmation_text({}, confirmation),
-             ContainsSubstring("Its tensors take 1.00 MiB of the GPU's memory. As it is, it spends "
-                               "25 % of its time outside"));
+             ContainsSubstring("Tensors take 1.00 MiB of GPU memory. The script spends 25 % of its "
+                               "time outside"));
   const Json json = to_json(confirmation);
   for (const char* const key : {"speedup", "verdict", "recommended_samples_per_s",
                                 "recommended_first_batch_s", "recommended_nvml_busy"}) {
@@ -161,7 +159,8 @@ TEST_CASE("a launch that failed confirms nothing, and its reason is shown") {
   Confirmation failed{.config = {}, .failure = "It crashed."};
   CHECK(failed.verdict() == ConfirmationVerdict::inconclusive);
   const Outcome outcome = two_trials();
-  CHECK(detail::confirmation_text(outcome, failed) == "Not shown in a fresh process: It crashed.");
+  CHECK(detail::confirmation_text(outcome, failed) ==
+        "Not measured in a fresh process: It crashed.");
   failed.config.workers = 2;
   CHECK(detail::confirmation_text(outcome, failed) ==
         "NOT confirmed in fresh processes with workers 2: It crashed.");

@@ -16,14 +16,9 @@ Outcome example() {
   outcome.trials[1].config.workers = 2;
   const Config& recommended = outcome.trials[1].config;
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  outcome.what_if = {
-      {"decoded", "every sample is read and decoded already", {}, 861, {2.1, 1.9, 2.3}},
-      {"loader_infinite", "samples cost nothing", {}, 1786, {4.36, 4.2, 4.5}},
-      {"decoded",
-       "every sample is read and decoded already",
-       recommended,
-       1786,
-       {1.2, 0, infinity}}};
+  outcome.what_if = {{"decoded", {}, 861, {2.1, 1.9, 2.3}},
+                     {"loader_infinite", {}, 1786, {4.36, 4.2, 4.5}},
+                     {"decoded", recommended, 1786, {1.2, 0, infinity}}};
   outcome.not_applicable = {{"batch", "64", "the dataset has 40 samples"},
                             {"what_if", "no_copy", "the device reads batches where they lie"}};
   return outcome;
@@ -32,7 +27,7 @@ Outcome example() {
 TEST_CASE("What-ifs are told apart by the config that they are of", "[what_if]") {
   // Bug: a gain of the reference printed as one of the recommended config.
   const std::string text = what_if_text(example());
-  const auto reference = text.find("as it is:");
+  const auto reference = text.find("now:");
   const auto recommended = text.find("recommended:");
   REQUIRE(reference != std::string::npos);
   REQUIRE(recommended != std::string::npos);
@@ -61,6 +56,7 @@ TEST_CASE("The JSON of what-ifs has a row for each, with its config", "[what_if]
   const Json json = Json::parse(what_if_json(example()).dump());
   REQUIRE(json.size() == 3);
   CHECK(json[0]["name"] == "decoded");
+  CHECK(json[0]["what"] == "every sample is already read and decoded");
   CHECK(json[0]["config"]["workers"] == 0);
   CHECK(json[2]["config"]["workers"] == 2);
   CHECK(json[2]["speedup"]["high"].is_null());

@@ -21,7 +21,7 @@ TEST_CASE("Pageable memory is the cause where pinned memory copies faster", "[di
   pageable.demands.copy_pageable = 300;
   pageable.demands.copy_pinned = 5000;
   const Diagnosis diagnosis = first_of(pageable);
-  CHECK(diagnosis.cause == "pageable_copies");
+  CHECK(diagnosis.cause == Cause::pageable_copies);
   CHECK_FALSE(diagnosis.measured);
   CHECK(*diagnosis.gain == Approx(3.1).epsilon(0.05));
   Config pinned = two_workers;
@@ -114,7 +114,7 @@ TEST_CASE("Cores that other processes hold are not blamed on loader and step", "
   Evidence held = interfering(0.05, 1e-5, 2e-3);
   for (Round& round : held.trials[0].rounds) round.queue_s = 500 * 1.5e-3;
   CHECK(causes_in(held) == "interference.other_processes");
-  CHECK_THAT(first_of(held).remedy, ContainsSubstring("Other processes"));
+  CHECK_THAT(first_text(held).remedy, ContainsSubstring("Other processes"));
   Evidence own = interfering(1.5, 1e-3, 2e-3);
   for (Round& round : own.trials[0].rounds) round.queue_s = 500 * 1.5e-3;
   CHECK(causes_in(own) == "interference.cores");

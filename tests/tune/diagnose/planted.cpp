@@ -94,7 +94,8 @@ Evidence tuned(Measurer& measurer, const TuneOptions& options,
   const Evidence evidence = evidence_of(tune(measurer, options), around);
   std::string all;
   for (const Diagnosis& d : diagnose(evidence).first) {
-    all += d.cause + " " + std::to_string(d.share_of_gap) + ": " + d.evidence + "\n";
+    all += std::string(name_of(d.cause)) + " " + std::to_string(d.share_of_gap) + ": " +
+           cause_text(d, evidence.config()).evidence() + "\n";
   }
   if (evidence.is_complete()) {
     const Account time = account_of(evidence);

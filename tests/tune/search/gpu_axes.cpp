@@ -161,7 +161,7 @@ TEST_CASE("What needs more than the device's own memory is not tried", "[gpu]") 
     CHECK((trial.status == TrialStatus::infeasible) == too_large);
     if (!too_large) continue;
     CHECK(trial.reason ==
-          "needs 512 MiB of the device's memory, more than the 300 MiB that it may take");
+          TrialReason{Why::device_memory, {}, std::uint64_t{512} << 20, std::uint64_t{300} << 20});
   }
   for (const Request& request : gpu.asked) {
     if (request.config.graph && request.part != Part::loader) CHECK(request.config.batch == 16);
@@ -229,7 +229,7 @@ TEST_CASE("A batch that does not fit in spite of its prediction is infeasible, n
     const bool too_large = trial.config.preprocess == Preprocess::host && trial.config.batch == 128;
     CHECK((trial.status == TrialStatus::infeasible) == too_large);
     CHECK(trial.status != TrialStatus::failed);
-    if (too_large) CHECK(trial.reason == "The GPU has no room for it.");
+    if (too_large) CHECK(trial.reason.error == "The GPU has no room for it.");
   }
   Config floats{.preprocess = Preprocess::host, .batch = 16};
   REQUIRE(outcome.demands.copy(floats));

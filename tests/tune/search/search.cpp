@@ -59,7 +59,7 @@ TEST_CASE("A step that fails alone takes its configs out, with its reason", "[se
   for (const Trial& trial : outcome.trials) {
     if (trial.config.precision != Precision::bf16) continue;
     CHECK(trial.status == TrialStatus::failed);
-    CHECK(trial.reason == "no bf16 here");
+    CHECK(trial.reason.error == "no bf16 here");
   }
   const auto tried = std::count_if(machine.asked.begin(), machine.asked.end(), [](const auto& r) {
     return r.config.precision == Precision::bf16;
@@ -79,10 +79,10 @@ TEST_CASE("Workers that can't load cost their configs, which are told why", "[se
   for (const Trial& trial : outcome.trials) {
     if (trial.config.workers == 0) continue;
     CHECK(trial.status == TrialStatus::failed);
-    CHECK(trial.reason == "it can't be pickled");
+    CHECK(trial.reason.error == "it can't be pickled");
   }
   CHECK(outcome.recommended().config.workers == 0);
-  for (const Diagnosis& diagnosis : outcome.diagnoses) CHECK(diagnosis.cause != "no_overlap");
+  for (const Diagnosis& diagnosis : outcome.diagnoses) CHECK(diagnosis.cause != Cause::no_overlap);
   const auto with_workers =
       std::count_if(machine.asked.begin(), machine.asked.end(), [](const Request& request) {
         return request.config.workers > 0 && request.part != Part::device;
@@ -288,7 +288,7 @@ TEST_CASE("A config of which a round takes too long is predicted alone", "[searc
   for (const Trial& trial : outcome.trials) {
     if (trial.config.batch < 512) continue;
     CHECK(trial.status == TrialStatus::predicted);
-    CHECK(trial.reason == "a round of it would take too long");
+    CHECK(trial.reason.why == Why::round_too_long);
     CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.05));
   }
 }

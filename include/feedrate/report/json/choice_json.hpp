@@ -5,6 +5,7 @@
 #include <string>
 
 #include "feedrate/report/json/trial_json.hpp"
+#include "feedrate/report/text/caveats.hpp"
 
 namespace feedrate {
 namespace detail {
@@ -31,24 +32,26 @@ inline Json race_json(const Outcome& outcome) {
   return json;
 }
 
-inline Json tier_json(const Outcome& outcome, const TierChoice& choice) {
+inline Json tier_json(const Report& report, const TierChoice& choice) {
+  const Outcome& outcome = report.outcome;
   return {{"standing", name_of(choice.standing)},
           {"config", to_json(outcome.trials[choice.trial].config)},
           {"trial", choice.trial},
           {"speedup", to_json(choice.speedup)},
           {"tie_set", choice.tie_set},
           {"open_gain", choice.gain_upper_bound},
-          {"caveats", choice.caveats},
+          {"caveats", caveats_of(report, choice)},
           {"promising", choice.promising ? Json(*choice.promising) : Json(nullptr)},
           {"promise", choice.promising ? to_json(choice.promise) : Json(nullptr)}};
 }
 
-inline Json recommendation_json(const Outcome& outcome) {
+inline Json recommendation_json(const Report& report) {
+  const Outcome& outcome = report.outcome;
   if (outcome.tiers.empty()) return nullptr;
   Json tiers = Json::object();
   for (const TierChoice& choice : outcome.tiers) {
     const auto name = tier_names[static_cast<std::size_t>(choice.tier)];
-    tiers[std::string(name)] = tier_json(outcome, choice);
+    tiers[std::string(name)] = tier_json(report, choice);
   }
   return {{"status", name_of(outcome.choice().standing)},
           {"config", to_json(outcome.recommended().config)},

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "feedrate/report/json/choice_json.hpp"
+#include "feedrate/report/json/diagnoses_json.hpp"
 #include "feedrate/report/json/emulation_json.hpp"
 #include "feedrate/report/json/gpu_ceilings_json.hpp"
 #include "feedrate/report/json/machine_json.hpp"
@@ -99,20 +100,6 @@ inline Json space_json(const Report& report) {
   return json;
 }
 
-inline Json diagnoses_json(const Outcome& outcome) {
-  return json_array(outcome.diagnoses, [](const Diagnosis& diagnosis) -> Json {
-    return {{"cause", diagnosis.cause},
-            {"share_of_gap", diagnosis.share_of_gap},
-            {"evidence", diagnosis.evidence},
-            {"remedy", diagnosis.remedy},
-            {"gain", or_null(diagnosis.gain)},
-            {"how", !diagnosis.gain      ? Json(nullptr)
-                    : diagnosis.measured ? "measured"
-                                         : "modelled"},
-            {"where", or_null(diagnosis.where)}};
-  });
-}
-
 inline Json best_device_json(const DeviceCeiling& best) {
   if (best.samples_per_s <= 0) return nullptr;
   return {{"config", to_json(best.config)}, {"samples_per_s", best.samples_per_s}};
@@ -143,12 +130,12 @@ inline Json to_json(const Report& report) {
                        {"source", detail::reference_source(report)},
                        {"trial", outcome.reference}};
   json["best_device"] = detail::best_device_json(outcome.best_device);
-  json["recommendation"] = detail::recommendation_json(outcome);
+  json["recommendation"] = detail::recommendation_json(report);
   json["pareto"] = detail::pareto_json(outcome);
   json["what_if"] = what_if_json(outcome);
   json["emulation"] =
       report.accelerator ? to_json(emulation_of(outcome, *report.accelerator)) : Json(nullptr);
-  json["diagnoses"] = detail::diagnoses_json(outcome);
+  json["diagnoses"] = diagnoses_json(outcome);
   json["unexplained_share"] = outcome.unexplained_share;
   json["skipped"] = detail::json_array(report.skips, [](const Skip& skip) -> Json {
     return {{"sample", skip.sample}, {"name", skip.name}, {"reason", skip.reason}};

@@ -8,6 +8,7 @@
 
 #include "feedrate/report/json/machine_json.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/text/reasons.hpp"
 
 namespace feedrate {
 
@@ -106,7 +107,7 @@ inline void add_measured(Json& json, const Report& report, const Trial& trial) {
 inline Json to_json(const Report& report, const Trial& trial) {
   Json json = {{"config", to_json(trial.config)},
                {"status", name_of(trial.status)},
-               {"reason", detail::or_null(trial.reason)},
+               {"reason", detail::or_null(reason_text(trial.reason))},
                {"stderr_tail", detail::or_null(trial.stderr_tail)},
                {"predicted_samples_per_s", detail::positive_or_null(trial.predicted_samples_per_s)},
                {"prediction_error", detail::or_null(prediction_error(trial))},

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "feedrate/report/json/trial_json.hpp"
+#include "feedrate/report/text/what_if_text.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
 namespace feedrate {
@@ -12,7 +13,7 @@ inline Json what_if_json(const Outcome& outcome) {
   Json rows = Json::array();
   for (const WhatIf& row : outcome.what_if) {
     rows.push_back({{"name", row.name},
-                    {"what", row.what},
+                    {"what", what_if_meaning(row.name)},
                     {"config", to_json(row.config)},
                     {"samples_per_s", row.samples_per_s},
                     {"speedup", to_json(row.speedup)}});

@@ -38,7 +38,7 @@ inline std::string describe_cores(const CoreRates& rates, std::string_view unit,
 }
 
 inline std::string describe_read(const ReadRate& read) {
-  if (read.cold.known()) return describe_rate(read.cold, "B/s") + " read past the page cache";
+  if (read.cold.known()) return describe_rate(read.cold, "B/s") + " read from storage";
   if (!read.cached.known()) return "read rate " + describe_rate(read.cold, "B/s");
   return describe_rate(read.cached, "B/s") + " read from the page cache (" + read.cold.why_not +
          ")";

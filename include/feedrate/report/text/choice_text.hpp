@@ -33,17 +33,20 @@ inline std::string pareto_text(const Outcome& outcome) {
   return text + ".";
 }
 
-/// "workers 2, prefetch 4, precision fp32": the axes in which the configs of this space differ.
-inline std::string config_text(const Outcome& outcome, const Config& config) {
+/// "workers 2, prefetch 4, precision fp32": the axes in which the configs of this space differ;
+/// empty where there is one config. Of `alike_with`, those that both share.
+inline std::string config_text(const Outcome& outcome, const Config& config,
+                               const Config* alike_with = nullptr) {
   std::string text;
   for_each_axis([&](const auto& axis) {
     const auto value = config.*axis.field;
+    if (alike_with && alike_with->*axis.field != value) return;
     const auto same = [&](const Trial& trial) { return trial.config.*axis.field == value; };
     const bool alike = std::all_of(outcome.trials.begin(), outcome.trials.end(), same);
     if (alike && !(axis.name == "accumulate" && config.accumulate > 1)) return;
     text += (text.empty() ? "" : ", ") + std::string(axis.name) + " " + value_text(value);
   });
-  return text.empty() ? "nothing else: there was one config to try" : text;
+  return text;
 }
 
 }  // namespace feedrate::detail

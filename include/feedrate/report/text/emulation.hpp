@@ -38,21 +38,21 @@ inline std::string worker_count(int workers) {
 /// How many could be fed: whole ones, and below ten also the part of another.
 inline std::string fed_text(const Emulation& emulation) {
   const double fed = emulation.accelerators_fed();
-  return "It wants " + format_number(emulation.accelerator.demand_samples_per_s(), 4) +
+  return "One accelerator needs " + format_number(emulation.accelerator.demand_samples_per_s(), 4) +
          " samples/s. The loader alone reaches " +
          format_number(emulation.loader_samples_per_s, 4) + " with " +
-         worker_count(emulation.loader_workers) + ": enough for " + fixed(fed, fed < 10 ? 2 : 0) +
-         " such accelerators at " + format_percent(emulation.accelerator.wanted) + ".";
+         worker_count(emulation.loader_workers) + ", enough for " + fixed(fed, fed < 10 ? 2 : 0) +
+         " accelerators at " + format_percent(emulation.accelerator.wanted) + " utilization.";
 }
 
 /// What would have to change; empty where one is fed.
 inline std::string change_text(const Emulation& emulation) {
   if (emulation.speedup_needed() <= 1) return {};
   std::string text =
-      "To feed one the loader must be " + format_number(emulation.speedup_needed()) + "x faster";
+      "To feed one, the loader must be " + format_number(emulation.speedup_needed()) + "x as fast";
   if (emulation.sample_cpu_s > 0) {
-    text += ": a sample may cost " + format_duration(emulation.sample_cpu_allowed_s()) +
-            " of a core, it costs " + format_duration(emulation.sample_cpu_s);
+    text += ": a sample may take " + format_duration(emulation.sample_cpu_allowed_s()) +
+            " of CPU time, but takes " + format_duration(emulation.sample_cpu_s);
   }
   return text + ".";
 }
@@ -60,8 +60,8 @@ inline std::string change_text(const Emulation& emulation) {
 /// The benchmark's samples are not those that were read here.
 inline std::string sample_text(const Accelerator& accelerator) {
   if (accelerator.sample_bytes == 0) return {};
-  return "The benchmark's samples take " + format_bytes(accelerator.sample_bytes) +
-         " each on storage; these are not those.";
+  return "The benchmark's own samples take " + format_bytes(accelerator.sample_bytes) +
+         " each on storage; this run read other samples.";
 }
 
 }  // namespace detail
@@ -72,7 +72,7 @@ inline std::vector<std::string> emulation_lines(const Emulation& emulation) {
   const auto add = [&](const char* label, const std::optional<AcceleratorUse>& use) {
     if (use) lines.push_back(label + detail::use_text(*use, emulation.accelerator) + ".");
   };
-  add("as it is: ", emulation.reference);
+  add("now: ", emulation.reference);
   if (emulation.recommended &&
       !(emulation.reference && emulation.reference->config == emulation.recommended->config)) {
     add("recommended: ", emulation.recommended);

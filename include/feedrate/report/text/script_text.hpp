@@ -18,7 +18,7 @@ namespace detail {
 
 /// "train.py:23" of "/home/me/train.py".
 inline std::string place_of(const ScriptLoader& loader) {
-  if (loader.file.empty()) return "a line that is not known";
+  if (loader.file.empty()) return "unknown line";
   return loader.file.substr(loader.file.rfind('/') + 1) + ":" + std::to_string(loader.line);
 }
 
@@ -42,49 +42,48 @@ inline double parked_share(const Outcome& outcome) {
 inline std::string launches_text(int pairs) {
   const std::string text =
       std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " of launches";
-  return pairs < confirmation_pairs ? text + ", since the script starts slowly" : text;
+  return pairs < confirmation_pairs ? text + "; the script starts slowly" : text;
 }
 
-/// Of the launches of the script as it is.
+/// Of the launches of the unchanged script.
 inline std::string outside_text(const Confirmation& confirmation) {
   if (confirmation.outside_share < 0) return {};
-  return " As it is, it spends " + format_percent(confirmation.outside_share) +
-         " of its time outside of that loop, which no loader makes shorter.";
+  return " The script spends " + format_percent(confirmation.outside_share) +
+         " of its time outside the training loop, which a faster loader does not change.";
 }
 
-/// One launch of the script, which is to stay as it is.
+/// One launch of a script that is not to be changed.
 inline std::string as_it_is_text(const Confirmation& confirmation) {
   std::string text =
-      "in a fresh process, as it is: " + format_number(confirmation.as_is_samples_per_s) +
+      "In a fresh process, unchanged: " + format_number(confirmation.as_is_samples_per_s) +
       " samples/s.";
   const LaunchedGpu& gpu = confirmation.as_is_gpu;
   if (gpu.nvml_busy >= 0) {
-    text += " By NVML the GPU is busy " + format_percent(gpu.nvml_busy) + " of the time.";
+    text += " The GPU is busy " + format_percent(gpu.nvml_busy) + " of the time (NVML).";
   }
-  if (gpu.gpm.known()) text += " By its counters it works: " + activity_text(gpu.gpm) + ".";
+  if (gpu.gpm.known()) text += " GPU counters: " + activity_text(gpu.gpm) + ".";
   if (gpu.memory_bytes > 0) {
-    text += " Its tensors take " + format_bytes(gpu.memory_bytes) + " of the GPU's memory.";
+    text += " Tensors take " + format_bytes(gpu.memory_bytes) + " of GPU memory.";
   }
   return text + outside_text(confirmation);
 }
 
-/// The GPU's part of a comparison; `change` is what was launched in turn with the script as it is.
+/// The GPU's part of a comparison; `change` is what was launched in turn with the unchanged script.
 inline std::string gpus_text(const Confirmation& confirmation, const std::string& change) {
   const LaunchedGpu& before = confirmation.as_is_gpu;
   const LaunchedGpu& after = confirmation.recommended_gpu;
   std::string text;
   if (before.nvml_busy >= 0 && after.nvml_busy >= 0) {
-    text += " By NVML the GPU is busy " + format_percent(before.nvml_busy) +
-            " of the time as it is, " + format_percent(after.nvml_busy) + " " + change + ".";
+    text += " The GPU is busy " + format_percent(before.nvml_busy) + " of the time now, " +
+            format_percent(after.nvml_busy) + " " + change + " (NVML).";
   }
   if (before.gpm.known() && after.gpm.known()) {
-    text += " By its counters it works: " + activity_text(before.gpm) + " as it is; " +
-            activity_text(after.gpm) + " " + change + ".";
+    text += " GPU counters: " + activity_text(before.gpm) + " now; " + activity_text(after.gpm) +
+            " " + change + ".";
   }
   if (before.memory_bytes > 0 && after.memory_bytes > 0) {
-    text += " Its tensors take " + format_bytes(before.memory_bytes) +
-            " of the GPU's memory as it is, " + format_bytes(after.memory_bytes) + " " + change +
-            ".";
+    text += " Tensors take " + format_bytes(before.memory_bytes) + " of GPU memory now, " +
+            format_bytes(after.memory_bytes) + " " + change + ".";
   }
   return text;
 }
@@ -93,7 +92,7 @@ inline std::string failed_text(const Outcome& outcome, const Confirmation& confi
   const bool stays =
       !outcome.trials.empty() && confirmation.config == outcome.trials[outcome.reference].config;
   const std::string what =
-      stays ? "Not shown in a fresh process"
+      stays ? "Not measured in a fresh process"
             : "NOT confirmed in fresh processes with " + config_text(outcome, confirmation.config);
   return what + ": " + confirmation.failure;
 }
@@ -104,7 +103,7 @@ inline std::string rejected_text(const Outcome& outcome, ConfirmationVerdict ver
   const std::string text = slower ? " Slower" : " Inconclusive";
   const bool keeps = outcome.tiers.empty() || outcome.choice().trial == outcome.reference;
   if (!keeps) return text + ".";
-  return text + ": keep the script as it is" +
+  return text + ": do not change the script" +
          (slower ? "." : ", or repeat the run on an idle machine.");
 }
 
@@ -114,8 +113,8 @@ inline std::string confirmation_text(const Outcome& outcome, const Confirmation&
   const ConfirmationVerdict verdict = confirmation.verdict();
   const bool confirmed = verdict == ConfirmationVerdict::confirmed;
   const std::string change =
-      confirmed ? "as recommended" : "with " + config_text(outcome, confirmation.config);
-  return std::string(confirmed ? "confirmed" : "NOT confirmed") + " in fresh processes (" +
+      confirmed ? "recommended" : "with " + config_text(outcome, confirmation.config);
+  return std::string(confirmed ? "Confirmed" : "NOT confirmed") + " in fresh processes (" +
          launches_text(confirmation.pairs) + "): " + speedup_text(confirmation.speedup) +
          (confirmed ? "" : " " + change) + ", " + format_number(confirmation.as_is_samples_per_s) +
          " to " + format_number(confirmation.recommended_samples_per_s) + " samples/s." +
@@ -123,15 +122,15 @@ inline std::string confirmation_text(const Outcome& outcome, const Confirmation&
          outside_text(confirmation);
 }
 
-/// What an epoch costs at its end, as it is and with the choice, where that was measured.
+/// What an epoch costs at its end, now and with the choice, where that was measured.
 inline std::string boundary_text(const Outcome& outcome) {
   const Trial& reference = outcome.trials[outcome.reference];
   const Trial& best = outcome.recommended();
   if (best.epoch_boundary_s < 0 || reference.epoch_boundary_s < 0) return {};
-  std::string text = "An epoch begins with " + format_duration(reference.epoch_boundary_s) +
-                     " until its first batch";
+  std::string text =
+      "The first batch of an epoch takes " + format_duration(reference.epoch_boundary_s) + " now";
   if (&best != &reference) {
-    text += ", as recommended with " + format_duration(best.epoch_boundary_s);
+    text += ", " + format_duration(best.epoch_boundary_s) + " with the recommended settings";
   }
   return text + ".";
 }
@@ -139,9 +138,10 @@ inline std::string boundary_text(const Outcome& outcome) {
 inline std::string copies_text(const Script& script) {
   if (script.copies == 0) return {};
   const int waiting = script.copies - script.non_blocking;
-  if (waiting == 0) return "Its batches are copied to the GPU with non_blocking=True.";
-  return "It copies batches to the GPU without non_blocking=True, so that the loop waits for each "
-         "copy; with pinned memory, non_blocking=True lets it go on.";
+  if (waiting == 0) return "The script copies batches to the GPU with non_blocking=True.";
+  return "The script copies batches to the GPU without non_blocking=True, so its loop waits for "
+         "each "
+         "copy. With pinned memory and non_blocking=True it would not wait.";
 }
 
 }  // namespace detail
@@ -153,21 +153,19 @@ inline std::string loader_text(const WorkloadInfo& workload) {
          loader.why + ")";
 }
 
-/// Sentences behind the table.
+/// Sentences on the script, beside the confirmation.
 inline std::vector<std::string> script_lines(const Report& report) {
   const Script& script = *report.workload.script;
   std::vector<std::string> lines;
-  if (report.confirmation)
-    lines.push_back(detail::confirmation_text(report.outcome, *report.confirmation));
   lines.push_back(detail::boundary_text(report.outcome));
   lines.push_back(detail::copies_text(script));
   if (const double parked = detail::parked_share(report.outcome); parked > 0.01) {
-    lines.push_back("Workers that should have slept used " + format_percent(parked) +
-                    " of a core meanwhile.");
+    lines.push_back("Idle workers used " + format_percent(parked) +
+                    " of a core during the measurements.");
   }
   if (script.world > 1) {
-    lines.push_back("Workers are per process, of which " + std::to_string(script.world) +
-                    " train together; rates are of all of them.");
+    lines.push_back("The number of workers is per process. " + std::to_string(script.world) +
+                    " processes train together; rates are their sum.");
   }
   std::erase(lines, std::string());
   return lines;
@@ -177,17 +175,17 @@ inline std::vector<std::string> script_lines(const Report& report) {
 inline std::string stream_text(const Script& script, const Config& recommended) {
   if (!script.iterable || recommended.workers < 2 || script.config.workers > 1) return {};
   const std::string workers = std::to_string(recommended.workers);
-  return "The dataset is an IterableDataset, of which each of " + workers +
-         " workers has a copy: its __iter__ must give each worker a part of its own "
-         "(torch.utils.data.get_worker_info), or every sample comes " +
+  return "The dataset is an IterableDataset, and each of " + workers +
+         " workers has a copy. Its __iter__ must give each worker its own part "
+         "(torch.utils.data.get_worker_info); otherwise every sample comes " +
          workers + " times, and the rate counts all of them.";
 }
 
-/// "It made or changed: runs/last.pt, log.txt and 3 more files."
+/// "The command created or changed: runs/last.pt, log.txt and 3 more files."
 inline std::string touched_text(const std::vector<std::string>& files) {
   constexpr std::size_t most = 5;
   if (files.empty()) return {};
-  std::string text = "It made or changed: ";
+  std::string text = "The command created or changed: ";
   for (std::size_t f = 0; f < std::min(files.size(), most); ++f) {
     text += (f > 0 ? ", " : "") + files[f];
   }

@@ -50,6 +50,16 @@ inline std::string what_ifs_left_out(const Outcome& outcome) {
 
 }  // namespace detail
 
+/// What is taken away, a phrase.
+inline std::string what_if_meaning(std::string_view name) {
+  if (name == "decoded") return "every sample is already read and decoded";
+  if (name == "unaugmented") return "nothing is resized or mirrored";
+  if (name == "no_copy") return "batches need no copy to the device";
+  if (name == "device_infinite") return "the step takes no time";
+  if (name == "loader_infinite") return "samples cost nothing";
+  return std::string(name);
+}
+
 /// The table as lines of at most `width` columns, each ended; empty without what-ifs. The configs
 /// are told apart as the reference and what is recommended.
 inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
@@ -57,11 +67,10 @@ inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
   if (outcome.what_if.empty()) return {};
   const Config& reference = outcome.trials[outcome.reference].config;
   const std::string columns = width < 60 ? "gain" : "samples/s, gain";
-  std::string text = labelled(
-      "IF", "only one thing were mended, measured in turn (" + columns + ")", indent, width);
+  std::string text = labelled("IF", "only one cost were removed (" + columns + ")", indent, width);
   std::string_view head;
   for (const WhatIf& row : outcome.what_if) {
-    const std::string_view of = row.config == reference ? "as it is:" : "recommended:";
+    const std::string_view of = row.config == reference ? "now:" : "recommended:";
     if (std::exchange(head, of) != of) text += labelled("", of, indent, width);
     text += detail::what_if_row(row, indent + 2, width);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standings of recommendations in words.
+// How sure a recommendation is, and other phrases that many sentences share.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,15 @@
 namespace feedrate {
 namespace detail {
 
-/// "; another could be up to 2.0 % faster", where it could be by so much that it matters.
+/// "; another config could be up to 2.0 % faster", where it could be by so much that it matters.
 inline std::string open_gain_text(double gain_upper_bound) {
   if (!std::isfinite(gain_upper_bound) || gain_upper_bound < 0.005) return {};
-  return "; another could be up to " + format_percent(gain_upper_bound) + " faster";
+  return "; another config could be up to " + format_percent(gain_upper_bound) + " faster";
+}
+
+/// "1 config", "12 configs".
+inline std::string counted(std::size_t count, const std::string& what) {
+  return format_count(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace detail
@@ -43,28 +48,28 @@ inline std::string activity_text(const GpuActivity& gpm) {
   return text;
 }
 
-/// How sure a choice is, as a phrase. A change was shown to be faster than what the user has; the
-/// phrase compares it with the other configs.
+/// How sure a choice is, as a phrase. A change was proven faster than what the user has; the phrase
+/// compares it with the other configs.
 inline std::string describe(const TierChoice& choice) {
   const std::string open = detail::open_gain_text(choice.gain_upper_bound);
   switch (choice.standing) {
     case Confidence::keep_current:
-      return "keep it as it is: nothing was shown to be faster" + open;
+      return "no other config was proven faster" + open;
     case Confidence::not_confirmed:
-      return "keep it as it is: fresh processes did not confirm a gain";
+      return "fresh processes did not confirm a gain";
     case Confidence::tied:
-      return "the cheapest of " + std::to_string(choice.tie_set.size()) + " that are equally fast" +
+      return "the cheapest of " + std::to_string(choice.tie_set.size()) + " equally fast configs" +
              open;
     case Confidence::unresolved:
-      if (choice.promising) return "keep it as it is: what looked faster was not shown to be";
-      return "the best of what was tried" + (open.empty() ? "; another could be faster" : open) +
-             ": raise --budget or use an idle machine";
+      return (choice.promising ? std::string("another config is probably faster")
+                               : "the best config tried" + open) +
+             "; inconclusive: raise --budget or use an idle machine";
     case Confidence::close:
-      return "no other finalist was shown to be faster" + open;
+      return "its lead over the other finalists is not significant" + open;
     case Confidence::resolved:
       break;
   }
-  return "shown to be faster than the other finalists";
+  return "significantly faster than each other finalist";
 }
 
 }  // namespace feedrate

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claims: what a cause says of itself, before claims on the same time are settled.
+// Claims: the time that each cause asks for, before claims on the same time are settled.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "feedrate/tune/diagnose/causes_words.hpp"
 #include "feedrate/tune/diagnose/evidence.hpp"
+#include "feedrate/tune/state/diagnosis.hpp"
 
 namespace feedrate {
 
@@ -24,7 +23,7 @@ enum class TimeComponent : std::uint8_t {
 
 /// One named cause. `seconds` per sample is what it takes by its own evidence.
 struct Claim {
-  TimeComponent pot = TimeComponent::feeding;
+  TimeComponent component = TimeComponent::feeding;
   double seconds = 0;
   Diagnosis diagnosis = {};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alternatives: the config that would do better than the reference, measured where it was.
+// Alternatives: the config that would do better than the reference, and the claim that it makes.
 #pragma once
 
 #include <optional>
@@ -86,6 +86,20 @@ bool differs_only_in(T Config::*axis, const Config& reference, Config config) no
   config.*axis = reference.*axis;
   config.prefetch = reference.prefetch;
   return config == reference;
+}
+
+/// A claim on the time that another config saves.
+inline Claim claim_of(const Case& of, Cause cause, TimeComponent component,
+                      const Alternative& better) {
+  return {
+      component,
+      of.seconds_of(better.gain),
+      {.cause = cause, .gain = better.gain, .measured = better.measured, .remedy = better.config}};
+}
+
+/// A claim on a time that the account of the times names.
+inline Claim claim_of(const Case& of, Cause cause, TimeComponent component, double seconds) {
+  return {component, seconds, {.cause = cause, .gain = of.gain_of(seconds)}};
 }
 
 }  // namespace feedrate::causes

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes that lie in how many samples a step has: what it costs beside them, and what they take.
+// Causes that lie in how many samples a step has, and in how the step is launched.
 #pragma once
 
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 
-#include "feedrate/core/quantity.hpp"
 #include "feedrate/tune/diagnose/causes_device.hpp"
-#include "feedrate/tune/diagnose/causes_placement.hpp"
 
 namespace feedrate::causes {
 
@@ -29,10 +26,11 @@ inline double fixed_share(const StepDemand& step, int batch) noexcept {
   return step.time.alpha_s / step.time(batch);
 }
 
-inline std::string step_text(const StepDemand& step, int batch) {
-  return "A step takes " + duration(step.time.alpha_s) + " whatever the batch, and " +
-         duration(step.time.beta_s) + " per sample more: " + percent(fixed_share(step, batch)) +
-         " of a step of " + std::to_string(batch) + " samples is the former.";
+inline void add_step(const StepDemand& step, int batch, CauseNumbers& numbers) {
+  numbers.step_fixed_s = step.time.alpha_s;
+  numbers.step_per_sample_s = step.time.beta_s;
+  numbers.step_fixed_share = fixed_share(step, batch);
+  numbers.batch = batch;
 }
 
 /// What a step costs beside its samples rules it even with the largest batch of the space.
@@ -41,14 +39,42 @@ inline bool rules_at_any_batch(const Case& of, const StepDemand& step) {
   return step.seconds.size() >= 2 && fixed_share(step, largest) > 0.5;
 }
 
+/// What recording the step as one graph was measured to gain.
+struct GraphGain {
+  double step = 1;                      ///< of the step alone; 1: unknown
+  std::optional<Alternative> measured;  ///< of the whole, where that config ran
+
+  bool is_worth_it() const noexcept { return measured || step > 1.1; }
+};
+
+inline GraphGain gain_by_graph(const Case& of) {
+  GraphGain gain;
+  if (of.config().graph) return gain;
+  const auto fits = [&](const Config& config) {
+    return differs_only_in(&Config::graph, of.config(), config);
+  };
+  auto better = chosen(of.evidence, fits);
+  if (!better) better = fastest(of.evidence, fits);
+  if (is_worth_it(of, better)) gain.measured = better;
+  Config recorded = of.config();
+  recorded.graph = true;
+  const StepDemand* now = of.evidence.demands.step(of.config());
+  const StepDemand* then = of.evidence.demands.step(recorded);
+  if (now && then) gain.step = then->rate(recorded.batch) / now->rate(recorded.batch);
+  return gain;
+}
+
+inline void add_graph(const GraphGain& gain, CauseNumbers& numbers) {
+  if (!gain.is_worth_it()) return;
+  if (gain.measured) numbers.graph_speedup = gain.measured->gain;
+  numbers.graph_step_speedup = gain.step;
+}
+
 /// What a step costs beside its samples goes where it is recorded: by rounds of that config, else
 /// by what of the step alone goes.
 inline std::optional<Claim> launched_at_once(const Case& of, const GraphGain& graph) {
   auto claim = faster_step(of, graph.measured, of.account.device_s * (1 - 1 / graph.step));
-  if (!claim) return claim;
-  std::string remedy = record_as_graph(graph);
-  remedy.front() = 'R';
-  claim->diagnosis.remedy = remedy + ".";
+  if (claim) add_graph(graph, claim->diagnosis.numbers);
   return claim;
 }
 
@@ -58,19 +84,16 @@ inline std::optional<Claim> work_too_small(const Case& of) {
   const int largest = *batches_of(of.evidence).rbegin();
   if (const GraphGain graph = gain_by_graph(of); graph.is_worth_it()) {
     if (auto claim = launched_at_once(of, graph)) {
-      claim->diagnosis.cause = "work_too_small";
-      claim->diagnosis.evidence = step_text(*step, largest);
+      claim->diagnosis.cause = Cause::work_too_small;
+      add_step(*step, largest, claim->diagnosis.numbers);
       return claim;
     }
   }
   auto claim = faster_step(of, {}, of.account.device_s * fixed_share(*step, of.config().batch));
   if (!claim) return claim;
-  claim->diagnosis.cause = "work_too_small";
+  claim->diagnosis.cause = Cause::work_too_small;
   claim->diagnosis.gain.reset();  // no setting has it
-  claim->diagnosis.evidence = step_text(*step, largest);
-  claim->diagnosis.remedy =
-      "This work does not need this device: use a smaller one, far larger batches, or a step that "
-      "is captured as one graph.";
+  add_step(*step, largest, claim->diagnosis.numbers);
   return claim;
 }
 
@@ -86,15 +109,11 @@ inline std::optional<Claim> batch_too_small(const Case& of) {
                                     [&](const Config& config) { return config.batch > batch; });
   auto claim = faster_step(of, larger, saved_s);
   if (!claim) return claim;
-  claim->diagnosis.cause = "batch_too_small";
-  claim->diagnosis.evidence = step_text(*step, batch);
-  claim->diagnosis.remedy =
-      larger ? "Use a batch of " + std::to_string(larger->config.batch)
-             : "Use a larger batch, up to " + std::to_string(largest) + " of this space";
-  claim->diagnosis.remedy += "; scale the learning rate with it.";
-  if (const GraphGain graph = gain_by_graph(of); graph.is_worth_it()) {
-    claim->diagnosis.remedy += " Or " + record_as_graph(graph) + ".";
-  }
+  claim->diagnosis.cause = Cause::batch_too_small;
+  if (larger) claim->diagnosis.remedy = larger->config;
+  claim->diagnosis.numbers.largest_batch = largest;
+  add_step(*step, batch, claim->diagnosis.numbers);
+  add_graph(gain_by_graph(of), claim->diagnosis.numbers);
   return claim;
 }
 
@@ -113,10 +132,6 @@ struct MemoryUse {
   double used, all;
 
   bool is_full() const noexcept { return used > 0.9 * all; }
-  std::string text() const {
-    return format_bytes(static_cast<std::uint64_t>(used)) + " of " +
-           format_bytes(static_cast<std::uint64_t>(all));
-  }
 };
 
 /// Of the memory in which the step's batches lie; empty where that is unknown.
@@ -142,14 +157,15 @@ inline std::optional<Claim> batch_too_large(const Case& of) {
   auto claim = faster_step(of, {}, of.account.device_s * (1 - 1 / ratio));
   if (!claim && fills && ratio > 0.98) claim = Claim{TimeComponent::device};
   if (!claim) return claim;
-  claim->diagnosis.cause = "batch_too_large";
-  claim->diagnosis.evidence = "A sample takes " + duration(own_s) + " in a batch of " +
-                              std::to_string(batch) + ", and " + duration(smaller->second) +
-                              " in one of " + std::to_string(smaller->first) + ".";
+  Diagnosis& diagnosis = claim->diagnosis;
+  diagnosis.cause = Cause::batch_too_large;
+  diagnosis.numbers.device_samples_per_s = 1 / own_s;
+  diagnosis.numbers.smaller_batch_samples_per_s = 1 / smaller->second;
   if (fills) {
-    claim->diagnosis.evidence += " The memory is all but full: " + memory->text() + ".";
+    diagnosis.numbers.memory_used_bytes = memory->used;
+    diagnosis.numbers.memory_bytes = memory->all;
   }
-  claim->diagnosis.remedy = "Use a smaller batch, such as " + std::to_string(smaller->first) + ".";
+  diagnosis.remedy.emplace(of.config()).batch = smaller->first;
   return claim;
 }
 

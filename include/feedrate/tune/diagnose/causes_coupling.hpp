@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
@@ -28,12 +27,10 @@ inline std::optional<Claim> pageable_copies(const Case& of) {
     better = Alternative{config, of.gain_of(seconds), false};
   }
   if (!is_worth_it(of, better)) return std::nullopt;
-  std::string evidence = "Copies from pageable memory reach " + rate(1 / time.copy_s);
-  if (pinned) evidence += ", from pinned memory " + rate(*pinned);
-  return Claim{TimeComponent::gap,
-               of.seconds_of(better->gain),
-               {"pageable_copies", 0, evidence + ".", "Load into pinned memory: pinned on.",
-                better->gain, better->measured}};
+  Claim claim = claim_of(of, Cause::pageable_copies, TimeComponent::gap, *better);
+  claim.diagnosis.numbers.copy_samples_per_s = 1 / time.copy_s;
+  if (pinned) claim.diagnosis.numbers.better_copy_samples_per_s = *pinned;
+  return claim;
 }
 
 /// Copy and step add up although they could overlap: somebody waits for the device every batch.
@@ -44,16 +41,12 @@ inline std::optional<Claim> host_sync(const Case& of) {
   const double overlapped_s = sum_s - time.limit_s;
   const bool adds_up = time.coupling_s() > 0.6 * overlapped_s && time.coupled_s < 1.2 * sum_s;
   if (!adds_up) return std::nullopt;
-  const double seconds = std::min(time.coupling_s(), overlapped_s);
-  return Claim{TimeComponent::coupling,
-               seconds,
-               {"host_sync", 0,
-                "A copy takes " + duration(time.copy_s) + " per sample and the step " +
-                    duration(time.device_s) + "; together they take " + duration(time.coupled_s) +
-                    ": they add up instead of overlapping.",
-                "Don't wait for the device in every step: read losses and metrics every hundred "
-                "steps, and copy without blocking.",
-                of.gain_of(seconds), false}};
+  Claim claim = claim_of(of, Cause::host_sync, TimeComponent::coupling,
+                         std::min(time.coupling_s(), overlapped_s));
+  claim.diagnosis.numbers.copy_samples_per_s = 1 / time.copy_s;
+  claim.diagnosis.numbers.device_samples_per_s = 1 / time.device_s;
+  claim.diagnosis.numbers.coupled_samples_per_s = 1 / time.coupled_s;
+  return claim;
 }
 
 /// On the cpu device loader and step want the same cores.
@@ -63,12 +56,10 @@ inline std::optional<Claim> shared_cores(const Case& of) {
   Account enough = time;
   enough.cores_s = 0;
   const double seconds = time.limit_s - detail::limit_s(enough, of.config());
-  return Claim{TimeComponent::feeding,
-               seconds,
-               {"shared_cores", 0,
-                "Loader and step want the same " + cores(of.evidence.cores()) +
-                    ", which are enough for " + rate(1 / time.cores_s) + ".",
-                "Use cheaper samples, a cheaper step, or more cores.", of.gain_of(seconds), false}};
+  Claim claim = claim_of(of, Cause::shared_cores, TimeComponent::feeding, seconds);
+  claim.diagnosis.numbers.cores = of.evidence.cores();
+  claim.diagnosis.numbers.cores_samples_per_s = 1 / time.cores_s;
+  return claim;
 }
 
 /// What loader and step did to each other in the coupled rounds. Seconds are per sample.
@@ -128,68 +119,42 @@ inline Contention contention_of(const Case& of) {
   return seen;
 }
 
-/// Which thing loader and step fight for; empty where that can't be told.
+/// Which resource loader and step compete for.
 ///
 /// Work that waits for memory burns more core-seconds for the same samples. Work that waits for a
 /// core is queued for it, longer than each part alone; where it hardly computes itself, others hold
 /// the cores. Work that waits for a lock does neither, and leaves cores idle.
-inline std::string shared_thing(const Case& of, const Contention& seen) {
+inline Where shared_resource(const Case& of, const Contention& seen) {
   const double cores = of.evidence.cores();
   const double able = std::min<double>(cores, of.config().workers);
   const double lost_s = of.account.coupling_s();
   const double burnt_s = seen.cpu_alone_s > 0 ? seen.cpu_s - seen.cpu_alone_s : 0;
   const bool burns = seen.cpu_inflation() > 1.2 && burnt_s > 0.5 * lost_s * seen.has_core();
   if (burns && seen.cores_used > 0.25) {
-    return of.evidence.environment.worker_processes ? "hand_over" : "memory_bandwidth";
+    return of.evidence.environment.worker_processes ? Where::hand_over : Where::memory_bandwidth;
   }
   const bool queued = seen.queue_s - seen.queue_alone_s > 0.5 * lost_s;
-  if (seen.cores_used > 0.75 * cores) return "cores";
-  if (queued) return seen.cores_used > 0.25 * cores ? "cores" : "other_processes";
+  if (seen.cores_used > 0.75 * cores) return Where::cores;
+  if (queued) return seen.cores_used > 0.25 * cores ? Where::cores : Where::other_processes;
   const bool idle = seen.cores_used / seen.has_core() < 0.75 * able;
-  if (idle && (seen.step_slowdown > 1.2 || seen.sigma > 0.25)) return "lock";
-  return "";
-}
-
-inline std::string interference_evidence(const Case& of, const Contention& seen) {
-  const Account& time = of.account;
-  return "The coupled rate lies " + percent(1 - time.limit_s / time.coupled_s) +
-         " below the lowest ceiling. The step takes " + times(seen.step_slowdown) +
-         " its own time beside the loader, a sample " + times(seen.cpu_inflation()) +
-         " the core-seconds of both alone; " + formatted("%.2g", seen.cores_used) + " of " +
-         cores(of.evidence.cores()) + " are busy, and threads that want one have it " +
-         percent(seen.has_core()) + " of the time.";
-}
-
-inline std::string interference_remedy(const std::string& where) {
-  if (where == "memory_bandwidth") {
-    return "Both want the memory: use fewer workers, smaller samples (bytes instead of floats), or "
-           "fewer copies of them.";
-  }
-  if (where == "hand_over") {
-    return "Sending batches between processes burns that time, and so do threads of the step that "
-           "spin while others have their cores: use larger batches, fewer workers or fewer step "
-           "threads.";
-  }
-  if (where == "cores") return "Both want the cores: use fewer workers or step threads.";
-  if (where == "other_processes") {
-    return "Other processes hold the cores that threads wait for: stop them, then measure again.";
-  }
-  if (where == "lock") {
-    return "They wait for each other, not for cores: look for a lock that loading and step share.";
-  }
-  return "What they share is not known: try fewer workers or step threads, and more prefetch.";
+  if (idle && (seen.step_slowdown > 1.2 || seen.sigma > 0.25)) return Where::lock;
+  return Where::unknown;
 }
 
 /// The rate lies below every ceiling.
 inline std::optional<Claim> interference(const Case& of) {
   if (of.is_serial() || !of.account.has_interference()) return std::nullopt;
   const Contention seen = contention_of(of);
-  const std::string where = shared_thing(of, seen);
-  const double seconds = of.account.coupling_s();
-  return Claim{TimeComponent::coupling,
-               seconds,
-               {"interference", 0, interference_evidence(of, seen), interference_remedy(where),
-                of.gain_of(seconds), false, where}};
+  Claim claim = claim_of(of, Cause::interference, TimeComponent::coupling, of.account.coupling_s());
+  claim.diagnosis.where = shared_resource(of, seen);
+  CauseNumbers& numbers = claim.diagnosis.numbers;
+  numbers.below_ceiling_share = 1 - of.account.limit_s / of.account.coupled_s;
+  numbers.step_slowdown = seen.step_slowdown;
+  numbers.cpu_inflation = seen.cpu_inflation();
+  numbers.cores_used = seen.cores_used;
+  numbers.cores = of.evidence.cores();
+  numbers.has_core_share = seen.has_core();
+  return claim;
 }
 
 /// Whether the loader's workers take turns: more of them load hardly more, and each is idle while
@@ -214,17 +179,12 @@ inline std::optional<Claim> lock_in_loading(const Case& of) {
       samples_wait(of.evidence) ? count : std::min<double>(count, of.evidence.cores());
   free.loader_s = std::min(free.loader_s, loader->serial_s / able);
   const double seconds = of.account.limit_s - detail::limit_s(free, of.config());
-  return Claim{
-      TimeComponent::feeding,
-      seconds,
-      {"interference", 0,
-       "The loader alone reaches " + rate(loader->samples_per_s.begin()->second) +
-           " with 1 worker and " + rate(1 / of.account.loader_s) + " with " +
-           std::to_string(count) + ", and the workers are idle meanwhile: contention sigma " +
-           formatted("%.2g", loader->law.sigma) + ".",
-       "Loading goes one worker at a time: look for a lock, or a store that serves one "
-       "reader.",
-       of.gain_of(seconds), false, "lock"}};
+  Claim claim = claim_of(of, Cause::interference, TimeComponent::feeding, seconds);
+  claim.diagnosis.where = Where::lock;
+  claim.diagnosis.numbers.one_worker_samples_per_s = loader->samples_per_s.begin()->second;
+  claim.diagnosis.numbers.loader_samples_per_s = 1 / of.account.loader_s;
+  claim.diagnosis.numbers.sigma = loader->law.sigma;
+  return claim;
 }
 
 }  // namespace feedrate::causes

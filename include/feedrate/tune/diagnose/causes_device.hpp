@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 
 #include "feedrate/machine/slowdown.hpp"
 #include "feedrate/tune/diagnose/causes_workers.hpp"
@@ -57,7 +56,7 @@ std::optional<Alternative> added_by_tier(const Evidence& evidence, T Config::*ax
 inline std::optional<Claim> faster_step(const Case& of, const std::optional<Alternative>& measured,
                                         double saved_s) {
   Claim claim;
-  claim.pot = TimeComponent::device;
+  claim.component = TimeComponent::device;
   claim.seconds = relief_s(of, saved_s);
   double gain = of.gain_of(claim.seconds);
   if (measured) {
@@ -89,23 +88,16 @@ inline std::optional<Claim> precision_not_used(const Case& of) {
   });
   auto claim = faster_step(of, narrower, of.account.device_s * (1 - 1 / ratio));
   if (!claim) return claim;
-  const std::string name(name_of(best->precision));
-  claim->diagnosis.cause = "precision_not_used";
-  claim->diagnosis.evidence = "The step alone is " + times(ratio) + " as fast in " + name +
-                              " as in " + std::string(name_of(now->precision)) + ".";
-  claim->diagnosis.remedy = "Train in " + name + ", and check that it converges.";
+  claim->diagnosis.cause = Cause::precision_not_used;
+  claim->diagnosis.numbers.step_speedup = ratio;
+  Config& remedy = claim->diagnosis.remedy.emplace(of.config());
+  remedy.precision = best->precision;
   return claim;
 }
 
-inline std::string reasons_of(const GpuState& gpu) {
-  std::string text;
-  for (const std::string& reason : gpu.throttled_by) text += (text.empty() ? "" : ", ") + reason;
-  return text.empty() ? ", and the driver names neither power, heat nor hardware" : ": " + text;
-}
-
-inline const char* cause_of(Slowdown slowdown) noexcept {
-  if (slowdown == Slowdown::none) return "clocks_lowered";
-  return slowdown == Slowdown::lowered_limit ? "power_limit_lowered" : "throttling";
+inline Cause cause_of(Slowdown slowdown) noexcept {
+  if (slowdown == Slowdown::none) return Cause::clocks_lowered;
+  return slowdown == Slowdown::lowered_limit ? Cause::power_limit_lowered : Cause::throttling;
 }
 
 /// Share of the device's time that a higher clock would save at most. A card with more power is
@@ -125,14 +117,9 @@ inline std::optional<Claim> throttling(const Case& of) {
   auto claim = faster_step(of, {}, of.account.device_s * lost_by_clock(*gpu, slowdown));
   if (!claim) return claim;
   claim->diagnosis.cause = cause_of(slowdown);
-  claim->diagnosis.evidence = "The GPU runs at " + formatted("%.0f", gpu->clock_hz * 1e-6) +
-                              " of " + formatted("%.0f", gpu->max_clock_hz * 1e-6) + " MHz" +
-                              reasons_of(*gpu);
-  if (slowdown == Slowdown::lowered_limit) {
-    claim->diagnosis.evidence += ", limited to " + limit_text(*gpu);
-  }
-  claim->diagnosis.evidence += ".";
-  claim->diagnosis.remedy = remedy_of(slowdown, *gpu);
+  claim->diagnosis.gpu = gpu;
+  claim->diagnosis.numbers.clock_hz = gpu->clock_hz;
+  claim->diagnosis.numbers.max_clock_hz = gpu->max_clock_hz;
   return claim;
 }
 
@@ -142,12 +129,9 @@ inline std::optional<Claim> other_gpu_processes(const Case& of) {
   if (!gpu || gpu->other_processes == 0 || !gpu->other_busy) return std::nullopt;
   auto claim = faster_step(of, {}, of.account.device_s * std::min(*gpu->other_busy, 1.0));
   if (!claim) return claim;
-  claim->diagnosis.cause = "other_gpu_processes";
-  claim->diagnosis.evidence =
-      std::to_string(gpu->other_processes) +
-      (gpu->other_processes == 1 ? " other process uses " : " other processes use ") +
-      "this GPU, " + percent(*gpu->other_busy) + " of its time.";
-  claim->diagnosis.remedy = "Stop them or choose another GPU, then measure again.";
+  claim->diagnosis.cause = Cause::other_gpu_processes;
+  claim->diagnosis.numbers.other_processes = gpu->other_processes;
+  claim->diagnosis.numbers.other_busy_share = *gpu->other_busy;
   return claim;
 }
 

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <string>
 #include <string_view>
 
-#include "feedrate/tune/diagnose/causes_placement.hpp"
+#include "feedrate/tune/diagnose/causes_workers.hpp"
 
 namespace feedrate::causes {
 
@@ -17,18 +16,11 @@ inline bool dominates(double part_s, const LoadCosts& load) noexcept {
   return load.sum_s() > 0 && part_s >= 0.5 * load.sum_s();
 }
 
-inline std::string share_of_loading(std::string_view part, double part_s, const LoadCosts& load) {
-  return " " + std::string(part) + " is " + percent(part_s / load.sum_s()) +
-         " of the time to load a sample.";
-}
-
-/// Loader and device alone; without workers, what the caller does.
-inline std::string how_load_bound(const Case& of) {
-  if (of.is_serial()) {
-    return "The caller loads for " + duration(of.account.loader_s) +
-           " per sample, the step takes " + duration(of.account.device_s) + ".";
-  }
-  return loader_against_device(of);
+/// Loader and device alone, and the share of a part of loading where the parts are known.
+inline void add_part(const Case& of, double part_s, CauseNumbers& numbers) {
+  add_ceilings(of, numbers);
+  const auto& load = of.environment().load;
+  if (load && load->sum_s() > 0) numbers.part_share = part_s / load->sum_s();
 }
 
 /// What was measured of the reference's config with one cost taken away.
@@ -58,28 +50,43 @@ inline std::optional<Claim> without_part(const Case& of, std::string_view varian
   return claim;
 }
 
-/// The same claim with its name, and with what was seen of the part. `verb` is its "Decoding".
-inline std::optional<Claim> named(const Case& of, std::optional<Claim> claim, const char* cause,
-                                  const char* where, std::string_view verb, double part_s) {
+/// The same claim with its name, and with what was seen of the part.
+inline std::optional<Claim> named(const Case& of, std::optional<Claim> claim, Cause cause,
+                                  Where where, double part_s) {
   if (!claim) return claim;
-  Diagnosis& says = claim->diagnosis;
-  says.cause = cause;
-  says.where = where;
-  says.evidence = how_load_bound(of);
-  const auto& load = of.environment().load;
-  if (load && load->sum_s() > 0) says.evidence += share_of_loading(verb, part_s, *load);
+  claim->diagnosis.cause = cause;
+  claim->diagnosis.where = where;
+  add_part(of, part_s, claim->diagnosis.numbers);
   return claim;
 }
 
 /// Decoding repeats the same work every epoch.
 inline std::optional<Claim> preprocess_offline(const Case& of) {
   const double part_s = of.environment().load.value_or(LoadCosts{}).decode_s;
-  auto claim = named(of, without_part(of, "decoded", part_s), "preprocess_offline", "decode",
-                     "Decoding", part_s);
-  if (!claim) return claim;
-  claim->diagnosis.remedy =
-      "Decode once and store the samples decoded, or smaller: this work is the same in every epoch."
-      " Decoded samples need more storage; check that it holds and reads them.";
+  return named(of, without_part(of, "decoded", part_s), Cause::preprocess_offline, Where::decode,
+               part_s);
+}
+
+/// The reference with its pixels converted on the device, where it converts them in the workers.
+inline std::optional<Alternative> bytes_that_travel(const Case& of) {
+  if (of.config().preprocess == Preprocess::device) return std::nullopt;
+  const auto better = alternative(of.evidence, [&](const Config& config) {
+    return differs_only_in(&Config::preprocess, of.config(), config);
+  });
+  return is_worth_it(of, better) ? better : std::nullopt;
+}
+
+/// Floats are made in the workers, and travel: four times the bytes.
+inline std::optional<Claim> convert_on_device(const Case& of) {
+  const auto better = bytes_that_travel(of);
+  if (!better) return std::nullopt;
+  Claim claim = claim_of(of, Cause::preprocess_on_device, TimeComponent::gap, *better);
+  const auto floats = of.evidence.demands.copy(of.config());
+  const auto bytes = of.evidence.demands.copy(better->config);
+  if (floats && bytes && *bytes > *floats) {
+    claim.diagnosis.numbers.copy_samples_per_s = *floats;
+    claim.diagnosis.numbers.better_copy_samples_per_s = *bytes;
+  }
   return claim;
 }
 
@@ -88,12 +95,8 @@ inline std::optional<Claim> preprocess_on_device(const Case& of) {
   if (auto claim = convert_on_device(of)) return claim;
   if (of.account.copy_s == 0 && !of.environment().emulated) return std::nullopt;
   const double part_s = of.environment().load.value_or(LoadCosts{}).augment_s;
-  auto claim = named(of, without_part(of, "unaugmented", part_s), "preprocess_on_device", "augment",
-                     "Augmenting", part_s);
-  if (!claim) return claim;
-  claim->diagnosis.remedy =
-      "Send raw bytes, and crop, mirror and normalise on the device, which waits meanwhile.";
-  return claim;
+  return named(of, without_part(of, "unaugmented", part_s), Cause::preprocess_on_device,
+               Where::augment, part_s);
 }
 
 /// Seconds per sample by which storage is slower than the page cache; 0 where it isn't used.
@@ -102,19 +105,6 @@ inline double storage_excess_s(const Case& of) noexcept {
   if (!of.environment().cold || !reads || reads->storage_bytes_per_s <= 0) return 0;
   const double cached_s = reads->cached_bytes_per_s > 0 ? 1 / reads->cached_bytes_per_s : 0;
   return std::max(0.0, reads->sample_bytes * (1 / reads->storage_bytes_per_s - cached_s));
-}
-
-inline std::string storage_evidence(const Case& of, double excess_s) {
-  std::string text = how_load_bound(of);
-  if (excess_s > 0) {
-    const ReadSpeeds& reads = *of.environment().reads;
-    text += " Storage gives " + formatted("%.3g", reads.storage_bytes_per_s * 1e-6) +
-            " MB/s, which is " + rate(reads.storage_bytes_per_s / reads.sample_bytes) +
-            "; the page cache " + formatted("%.3g", reads.cached_bytes_per_s * 1e-6) + " MB/s.";
-  }
-  const auto& load = of.environment().load;
-  if (load && load->sum_s() > 0) text += share_of_loading("Reading", load->read_s, *load);
-  return text;
 }
 
 /// Samples come from storage that is slower than the page cache, or reading is most of the work.
@@ -127,12 +117,17 @@ inline std::optional<Claim> storage_slow(const Case& of) {
     seconds = std::max(seconds, of.account.limit_s - of.limit_without(load->read_s, load->sum_s()));
   }
   if (of.gain_of(seconds) < least_gain) return std::nullopt;
-  return Claim{TimeComponent::feeding,
-               seconds,
-               {"storage_slow", 0, storage_evidence(of, excess_s),
-                "Keep the data on local flash or in memory, or pack them into few large files that "
-                "are read in sequence.",
-                of.gain_of(seconds), false, "read"}};
+  Claim claim = claim_of(of, Cause::storage_slow, TimeComponent::feeding, seconds);
+  claim.diagnosis.where = Where::read;
+  CauseNumbers& numbers = claim.diagnosis.numbers;
+  add_part(of, load ? load->read_s : 0, numbers);
+  if (excess_s > 0) {
+    const ReadSpeeds& reads = *of.environment().reads;
+    numbers.storage_bytes_per_s = reads.storage_bytes_per_s;
+    numbers.cached_bytes_per_s = reads.cached_bytes_per_s;
+    numbers.storage_samples_per_s = reads.storage_bytes_per_s / reads.sample_bytes;
+  }
+  return claim;
 }
 
 /// What going on to the next epoch costs, spread over the samples of an epoch.
@@ -174,62 +169,35 @@ inline std::optional<Claim> epoch_boundary(const Case& of) {
   if (std::max(cost.share(), measured_share) < 0.1) return std::nullopt;
   const bool in_gap = cost.measured_s > 0;
   Claim claim{in_gap ? TimeComponent::gap : TimeComponent::device,
-              in_gap ? cost.measured_s : cost.real_s};
-  Diagnosis& says = claim.diagnosis;
-  says.cause = "epoch_boundary";
-  says.gain = cost.gain();
-  says.evidence = "Going on to the next epoch costs " + duration(boundary_s) + ", " +
-                  percent(cost.share()) + " of the time of an epoch of " +
-                  formatted("%.0f", epoch) + " samples.";
-  says.remedy =
-      "Keep workers and files open across epochs, prefetch across the boundary, or go through the "
-      "data several times per epoch.";
-  if (cost.share() < 0.1) {
-    says.remedy =
-        "That it weighs more here is because the rounds go through a part of the data "
-        "again and again: training meets it less often.";
-  }
+              in_gap ? cost.measured_s : cost.real_s,
+              {.cause = Cause::epoch_boundary, .gain = cost.gain()}};
+  claim.diagnosis.numbers.boundary_s = boundary_s;
+  claim.diagnosis.numbers.boundary_share = cost.share();
+  claim.diagnosis.numbers.epoch_samples = epoch;
   return claim;
 }
 
-/// The dearest part of loading, by name; empty where the parts are unknown.
-inline std::string dearest_part(const Case& of) {
+/// The part of loading that takes longest; unknown where the parts are.
+inline Where longest_part(const Case& of) {
   const LoadCosts load = of.environment().load.value_or(LoadCosts{});
   const double most = std::max({load.read_s, load.decode_s, load.augment_s});
-  if (most <= 0) return "";
-  if (most == load.read_s) return "read";
-  return most == load.decode_s ? "decode" : "augment";
+  if (most <= 0) return Where::unknown;
+  if (most == load.read_s) return Where::read;
+  return most == load.decode_s ? Where::decode : Where::augment;
 }
 
-inline std::string starvation_remedy(std::string_view where) {
-  if (where == "read") return "Read from faster storage, or fewer bytes per sample.";
-  if (where == "decode") return "Make samples cheaper to decode: store them smaller or decoded.";
-  if (where == "augment") return "Make augmentation cheaper, or do it on the device.";
-  if (where == "copy") return "Copy fewer bytes: send integers, and convert them on the device.";
-  return "Make samples cheaper to load, or give the workers more cores.";
-}
-
-/// What no sharper cause takes of the feeding: the device waits for data. How much of it the remedy
-/// takes away nobody knows, so it has no gain; the evidence says the most that it could be.
+/// The device waits for data, and no more specific cause explains it. How much of it a remedy saves
+/// is unknown, so it has no gain; `speedup_if_free` is the most that it could be.
 inline std::optional<Claim> data_starvation(const Case& of) {
   const Account& time = of.account;
   if (time.feeding_s() == 0) return std::nullopt;
-  Claim claim{
-      TimeComponent::feeding, time.feeding_s(), {"data_starvation", 0, "", "", std::nullopt}};
-  Diagnosis& says = claim.diagnosis;
-  says.where = time.is_copy_lowest() ? "copy" : dearest_part(of);
-  if (says.where == "copy") {
-    says.evidence = "Copies alone reach " + rate(1 / time.copy_s) + ", the device alone " +
-                    rate(1 / time.device_s) + ".";
-  } else {
-    says.evidence = how_load_bound(of);
-    const LoadCosts load = of.environment().load.value_or(LoadCosts{});
-    const double part_s = std::max({load.read_s, load.decode_s, load.augment_s});
-    if (part_s > 0) says.evidence += share_of_loading("Of its parts, " + says.where, part_s, load);
-  }
-  says.evidence += " If " + std::string(says.where == "copy" ? "copies" : "samples") +
-                   " cost nothing it would be " + times(of.gain_of(claim.seconds)) + " as fast.";
-  says.remedy = starvation_remedy(says.where);
+  Claim claim{TimeComponent::feeding, time.feeding_s(), {.cause = Cause::data_starvation}};
+  Diagnosis& diagnosis = claim.diagnosis;
+  diagnosis.where = time.is_copy_lowest() ? Where::copy : longest_part(of);
+  const LoadCosts load = of.environment().load.value_or(LoadCosts{});
+  add_part(of, std::max({load.read_s, load.decode_s, load.augment_s}), diagnosis.numbers);
+  if (time.copy_s > 0) diagnosis.numbers.copy_samples_per_s = 1 / time.copy_s;
+  diagnosis.numbers.speedup_if_free = of.gain_of(claim.seconds);
   return claim;
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
@@ -21,13 +20,9 @@ inline std::optional<Claim> too_many_step_threads(const Case& of) {
            differs_only_in(&Config::step_threads, config, other);
   });
   if (!is_worth_it(of, better)) return std::nullopt;
-  return Claim{TimeComponent::gap,
-               of.seconds_of(better->gain),
-               {"nested_thread_pools", 0,
-                std::to_string(config.step_threads) + " threads of the step and " +
-                    workers(config.workers) + " share " + cores(of.evidence.cores()) + ".",
-                "Leave cores to the workers: " + settings(config, better->config) + ".",
-                better->gain, better->measured}};
+  Claim claim = claim_of(of, Cause::nested_thread_pools, TimeComponent::gap, *better);
+  claim.diagnosis.numbers.cores = of.evidence.cores();
+  return claim;
 }
 
 /// The largest pool that the environment asks for.
@@ -61,14 +56,12 @@ inline std::optional<Claim> pools_in_workers(const Case& of) {
   const double cpu_s = loader ? loader->cpu_s * inflation : of.account.loader_s;
   const double wasted_s = cpu_s * (1 - 1 / inflation);
   const double seconds = of.account.limit_s - of.limit_without(wasted_s, cpu_s);
-  return Claim{TimeComponent::feeding,
-               seconds,
-               {"nested_thread_pools", 0,
-                workers(of.config().workers) + " with pools of " + std::to_string(pool->threads) +
-                    " threads (" + pool->variable + ") share " + cores(of.evidence.cores()) +
-                    ": a sample takes " + times(inflation) +
-                    " the core-seconds that it takes with 1 worker.",
-                "Set " + pool->variable + "=1 for the workers.", of.gain_of(seconds), false}};
+  Claim claim = claim_of(of, Cause::nested_thread_pools, TimeComponent::feeding, seconds);
+  claim.diagnosis.variable = pool->variable;
+  claim.diagnosis.numbers.pool_threads = pool->threads;
+  claim.diagnosis.numbers.cores = of.evidence.cores();
+  claim.diagnosis.numbers.cpu_inflation = inflation;
+  return claim;
 }
 
 inline std::optional<Claim> nested_thread_pools(const Case& of) {

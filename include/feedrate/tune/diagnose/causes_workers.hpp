@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "feedrate/tune/diagnose/causes_alternative.hpp"
@@ -57,12 +56,12 @@ inline bool samples_wait(const Evidence& evidence) {
   return loader && loader->serial_s > 0 && loader->cpu_s < 0.5 * loader->serial_s;
 }
 
-inline std::string how_samples_load(const Case& of) {
+/// What a sample takes to load, where the model knows it.
+inline void add_load_times(const Case& of, CauseNumbers& numbers) {
   const auto& loader = of.evidence.demands.loader;
-  if (!loader) return "";
-  const bool computes = loader->cpu_s > 0.95 * loader->serial_s;
-  return " A sample takes " + duration(loader->serial_s) + " to load, " +
-         (computes ? "all" : duration(loader->cpu_s)) + " of it computing.";
+  if (!loader) return;
+  numbers.load_s = loader->serial_s;
+  numbers.load_cpu_s = loader->cpu_s;
 }
 
 /// Whether workers were tried, and none could load: of data that can't be sent to them, say.
@@ -92,13 +91,10 @@ inline std::optional<Claim> no_overlap(const Case& of) {
   }
   if (!is_worth_it(of, better)) return std::nullopt;
   const double waiting = std::max(of.trial().waiting(), of.account.gap_s() / of.account.coupled_s);
-  return Claim{TimeComponent::feeding,
-               of.seconds_of(better->gain),
-               {"no_overlap", 0,
-                "The step waits " + percent(waiting) +
-                    " of the time while the caller loads: 0 workers." + how_samples_load(of),
-                "Load beside the step: " + settings(of.config(), better->config) + ".",
-                better->gain, better->measured}};
+  Claim claim = claim_of(of, Cause::no_overlap, TimeComponent::feeding, *better);
+  claim.diagnosis.numbers.waiting_share = waiting;
+  add_load_times(of, claim.diagnosis.numbers);
+  return claim;
 }
 
 /// Configs with more workers than any trial has, for what the model says of them: waiting takes
@@ -124,31 +120,30 @@ inline std::optional<Alternative> more_workers(const Case& of) {
   return is_worth_it(of, better) ? better : std::nullopt;
 }
 
-inline std::string loader_against_device(const Case& of) {
-  return "The loader alone reaches " + rate(1 / of.account.loader_s) + " with " +
-         workers(of.config().workers) + ", the device alone " + rate(1 / of.account.device_s) + ".";
+/// Loader and device alone.
+inline void add_ceilings(const Case& of, CauseNumbers& numbers) {
+  numbers.loader_samples_per_s = 1 / of.account.loader_s;
+  numbers.device_samples_per_s = 1 / of.account.device_s;
+}
+
+inline Claim claim_more_workers(const Case& of, Cause cause, const Alternative& better) {
+  Claim claim = claim_of(of, cause, TimeComponent::feeding, better);
+  add_ceilings(of, claim.diagnosis.numbers);
+  add_load_times(of, claim.diagnosis.numbers);
+  return claim;
 }
 
 inline std::optional<Claim> too_few_workers(const Case& of) {
   const auto better = more_workers(of);
   if (!better || samples_wait(of.evidence)) return std::nullopt;
-  return Claim{TimeComponent::feeding,
-               of.seconds_of(better->gain),
-               {"too_few_workers", 0, loader_against_device(of) + how_samples_load(of),
-                "Load with more: " + settings(of.config(), better->config) + ".", better->gain,
-                better->measured}};
+  return claim_more_workers(of, Cause::too_few_workers, *better);
 }
 
 /// Data that wait rather than compute want more workers than there are cores.
 inline std::optional<Claim> waiting_samples(const Case& of) {
   const auto better = more_workers(of);
   if (!better || !samples_wait(of.evidence)) return std::nullopt;
-  return Claim{TimeComponent::feeding,
-               of.seconds_of(better->gain),
-               {"waiting_samples", 0, loader_against_device(of) + how_samples_load(of),
-                "Workers that wait take no core, so use more of them than cores: " +
-                    settings(of.config(), better->config) + ".",
-                better->gain, better->measured}};
+  return claim_more_workers(of, Cause::waiting_samples, *better);
 }
 
 /// Fewer workers, all else alike, are faster.
@@ -166,37 +161,27 @@ inline bool has_quota(const Case& of) noexcept {
   return cpus && cpus->quota && *cpus->quota < cpus->affinity;
 }
 
-inline std::string quota_text(const Case& of) {
+inline void add_quota(const Case& of, CauseNumbers& numbers) {
   const CpuLimits& cpus = *of.environment().cpus;
-  return "The control group grants " + formatted("%.3g", *cpus.quota) + " of " +
-         std::to_string(cpus.affinity) + " CPUs";
+  numbers.quota_cpus = *cpus.quota;
+  numbers.visible_cpus = cpus.affinity;
 }
 
 inline std::optional<Claim> too_many_workers(const Case& of) {
   const auto better = fewer_workers(of);
   if (!better || (has_quota(of) && of.config().workers > of.evidence.cores())) return std::nullopt;
-  return Claim{
-      TimeComponent::gap,
-      of.seconds_of(better->gain),
-      {"too_many_workers", 0,
-       workers(of.config().workers) + " share " + cores(of.evidence.cores()) + ": with " +
-           std::to_string(better->config.workers) + " it is " + times(better->gain) + " as fast.",
-       "Use fewer: " + settings(of.config(), better->config) + ".", better->gain,
-       better->measured}};
+  Claim claim = claim_of(of, Cause::too_many_workers, TimeComponent::gap, *better);
+  claim.diagnosis.numbers.cores = of.evidence.cores();
+  return claim;
 }
 
 /// Workers were counted by the CPUs that can be seen.
 inline std::optional<Claim> workers_above_quota(const Case& of) {
   const auto better = fewer_workers(of);
   if (!better || !has_quota(of) || of.config().workers <= of.evidence.cores()) return std::nullopt;
-  return Claim{
-      TimeComponent::gap,
-      of.seconds_of(better->gain),
-      {"quota_below_cpus", 0,
-       quota_text(of) + ", and " + workers(of.config().workers) + " want them: with " +
-           std::to_string(better->config.workers) + " it is " + times(better->gain) + " as fast.",
-       "Choose workers by the quota: " + settings(of.config(), better->config) + ".", better->gain,
-       better->measured}};
+  Claim claim = claim_of(of, Cause::quota_below_cpus, TimeComponent::gap, *better);
+  add_quota(of, claim.diagnosis.numbers);
+  return claim;
 }
 
 /// As many workers compute as the quota grants, and the loader is still too slow.
@@ -210,11 +195,9 @@ inline std::optional<Claim> work_above_quota(const Case& of) {
   granted.loader_s *= factor;
   granted.cores_s *= factor;
   const double seconds = of.account.limit_s - detail::limit_s(granted, of.config());
-  return Claim{
-      TimeComponent::feeding,
-      seconds,
-      {"quota_below_cpus", 0, quota_text(of) + ", and loading computes on all that it grants.",
-       "Raise the quota, and the workers with it.", of.gain_of(seconds), false}};
+  Claim claim = claim_of(of, Cause::quota_below_cpus, TimeComponent::feeding, seconds);
+  add_quota(of, claim.diagnosis.numbers);
+  return claim;
 }
 
 /// The quota of the control group: too many workers for it, or too much work, whichever costs more.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -39,9 +38,9 @@ class Ledger {
       : feeding_s_(account.feeding_s()), coupling_s_(account.coupling_s()) {}
 
   /// How much of `seconds` there still is.
-  double take(TimeComponent pot, double seconds) noexcept {
-    if (pot == TimeComponent::feeding) return take(feeding_s_, seconds);
-    if (pot == TimeComponent::coupling) return take(coupling_s_, seconds);
+  double take(TimeComponent component, double seconds) noexcept {
+    if (component == TimeComponent::feeding) return take(feeding_s_, seconds);
+    if (component == TimeComponent::coupling) return take(coupling_s_, seconds);
     const double first = take(coupling_s_, seconds);
     return first + take(feeding_s_, seconds - first);
   }
@@ -60,7 +59,7 @@ class Ledger {
 /// What of its time a claim gets. A gain that is a model's is what goes with that time: what others
 /// have taken is not gained twice.
 inline void take_own(const Case& of, Ledger& ledger, Claim& claim) {
-  const double wanted_s = std::exchange(claim.seconds, ledger.take(claim.pot, claim.seconds));
+  const double wanted_s = std::exchange(claim.seconds, ledger.take(claim.component, claim.seconds));
   claim.diagnosis.share_of_gap = std::min(claim.seconds / of.account.gap_s(), 1.0);
   auto& gain = claim.diagnosis.gain;
   const bool is_model = gain && !claim.diagnosis.measured;
@@ -74,8 +73,8 @@ inline std::vector<Claim> settle(const Case& of) {
   std::vector<Claim> settled;
   for (const auto cause : known_causes) {
     std::optional<Claim> claim = cause(of);
-    if (!claim || (claim->pot != TimeComponent::device && !of.account.has_gap())) continue;
-    if (claim->pot != TimeComponent::device) {
+    if (!claim || (claim->component != TimeComponent::device && !of.account.has_gap())) continue;
+    if (claim->component != TimeComponent::device) {
       Ledger before = ledger;
       take_own(of, ledger, *claim);
       if (claim->seconds < 0.05 * of.account.coupled_s) {
@@ -92,7 +91,7 @@ inline std::vector<Claim> settle(const Case& of) {
 
 /// Interference of which nobody knows what is shared has a name, but no explanation.
 inline bool explains(const Diagnosis& diagnosis) {
-  return diagnosis.cause != "interference" || !diagnosis.where.empty();
+  return diagnosis.cause != Cause::interference || diagnosis.where != Where::unknown;
 }
 
 inline double unexplained(const Case& of, const std::vector<Diagnosis>& diagnoses) {
@@ -120,11 +119,6 @@ inline std::pair<std::vector<Diagnosis>, double> diagnose(const Evidence& eviden
   std::vector<Diagnosis> diagnoses;
   for (Claim& claim : detail::settle(of)) diagnoses.push_back(std::move(claim.diagnosis));
   const double open = detail::unexplained(of, diagnoses);
-  const auto main = std::find_if(diagnoses.begin(), diagnoses.end(),
-                                 [](const Diagnosis& d) { return d.share_of_gap > 0; });
-  if (open > 0.1 && main != diagnoses.end()) {
-    main->evidence += " This leaves " + causes::percent(open) + " of the gap open.";
-  }
   return {std::move(diagnoses), open};
 }
 

@@ -37,18 +37,17 @@ struct WhatIfOptions {
 /// A cost that can be taken away: what remains is a part, or all of it on other data.
 struct Ablation {
   std::string_view name;
-  std::string_view what;
   Part part = Part::coupled;
   Variant variant = Variant::as_is;
 };
 
 /// The ablations in the order in which a sample meets their costs.
 inline constexpr std::array<Ablation, 5> ablations = {{
-    {"decoded", "every sample is read and decoded already", Part::coupled, Variant::decoded},
-    {"unaugmented", "nothing is resized or mirrored", Part::coupled, Variant::unaugmented},
-    {"no_copy", "batches need no copy to the device", Part::coupled, Variant::uncopied},
-    {"device_infinite", "the step takes no time", Part::loader, Variant::as_is},
-    {"loader_infinite", "samples cost nothing", Part::device, Variant::as_is},
+    {"decoded", Part::coupled, Variant::decoded},  // each sample is read and decoded already
+    {"unaugmented", Part::coupled, Variant::unaugmented},  // nothing is resized or mirrored
+    {"no_copy", Part::coupled, Variant::uncopied},
+    {"device_infinite", Part::loader, Variant::as_is},  // the step takes no time
+    {"loader_infinite", Part::device, Variant::as_is},  // samples cost nothing
 }};
 
 namespace detail {
@@ -58,7 +57,7 @@ class WhatIfs {
  public:
   WhatIfs(Measurer& measurer, const WhatIfOptions& options, const Config& config)
       : measurer_(measurer), options_(options), config_(config) {
-    runners_.push_back({{"as_is", "", Part::coupled, Variant::as_is}, {}, {}});
+    runners_.push_back({{"as_is", Part::coupled, Variant::as_is}, {}, {}});
     for (const Ablation& ablation : ablations) runners_.push_back({ablation, {}, {}});
   }
 
@@ -141,7 +140,7 @@ class WhatIfs {
     const std::size_t pairs = std::min(runner.rates.size(), as_is.rates.size());
     std::vector<double> ratios(pairs);
     for (std::size_t p = 0; p < pairs; ++p) ratios[p] = runner.rates[p] / as_is.rates[p];
-    return {std::string(runner.ablation.name), std::string(runner.ablation.what), config_,
+    return {std::string(runner.ablation.name), config_,
             geometric_interval(runner.rates, 0.05).estimate, geometric_interval(ratios, 0.05)};
   }
 

@@ -107,8 +107,14 @@ inline Tuned tuned_by(Outcome outcome, const ProgramOptions& options) {
   return tuned;
 }
 
-/// Writes the choice down. That this fails is no reason to lose what was measured.
+/// Writes the choice down. What was measured is not lost where that fails.
 inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try {
+  if (tuned.standing == Confidence::unresolved) {
+    throw Error(
+        Fault::trials,
+        "The measurements are inconclusive, so nothing is remembered: raise budget_s or use "
+        "an idle machine.");
+  }
   file.keep(key, {tuned.config, tuned.standing, tuned.speedup});
 } catch (const Error& error) {
   tuned.not_kept = error.what();
@@ -163,13 +169,7 @@ inline Tuned tune_source(const std::shared_ptr<const Source>& source, const Make
   file.require_usable();
   Tuned tuned = tuned_by(measure(source, make_step, plan, options, limits.memory), options);
   if (tuned.outcome->interrupted) return tuned;
-  if (tuned.standing == Confidence::unresolved) {
-    tuned.not_kept =
-        "The measurements don't tell which config is best, so nothing is remembered: "
-        "give a longer budget, or a quieter machine.";
-  } else {
-    keep(tuned, file, key);
-  }
+  keep(tuned, file, key);
   return tuned;
 }
 

@@ -14,7 +14,7 @@ namespace feedrate {
 /// widest narrower tier that chose another trial gives the recommendation.
 ///
 /// Measured gains of causes are dropped. Without another recommendation their remedies are
-/// replaced. Needs a tier.
+/// rejected. Needs a tier.
 inline void reject_recommendation(Outcome& outcome) {
   const std::size_t rejected = outcome.choice().trial;
   for (TierChoice& choice : outcome.tiers) {
@@ -23,8 +23,7 @@ inline void reject_recommendation(Outcome& outcome) {
               .standing = Confidence::not_confirmed,
               .trial = outcome.reference,
               .tie_set = {outcome.reference},
-              .gain_upper_bound = std::numeric_limits<double>::infinity(),
-              .caveats = {}};
+              .gain_upper_bound = std::numeric_limits<double>::infinity()};
   }
   const auto stands =
       std::find_if(outcome.tiers.rbegin(), outcome.tiers.rend(), [&](const TierChoice& choice) {
@@ -37,7 +36,7 @@ inline void reject_recommendation(Outcome& outcome) {
     if (!diagnosis.measured) continue;
     diagnosis.gain.reset();
     if (stands != outcome.tiers.rend()) continue;
-    diagnosis.remedy = "Fresh processes did not confirm a gain from the change that was tried.";
+    diagnosis.rejected = true;
     diagnosis.measured = false;
   }
 }

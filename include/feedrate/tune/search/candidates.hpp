@@ -55,7 +55,7 @@ inline bool takes_too_long(Sweep& sweep, std::size_t trial, const Prediction& pr
   if (trial == sweep.outcome().reference || !round_takes_too_long(sweep, trial)) return false;
   sweep.trial(trial).predicted_samples_per_s = prediction.samples_per_s;
   sweep.trial(trial).status = TrialStatus::predicted;
-  sweep.trial(trial).reason = "a round of it would take too long";
+  sweep.trial(trial).reason = {Why::round_too_long};
   return true;
 }
 

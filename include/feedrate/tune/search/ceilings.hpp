@@ -76,7 +76,7 @@ inline void measure_ceilings(Sweep& sweep, std::size_t index, double share) {
   const auto sums = measure_in_turn(sweep, config, turns, share);
   const auto& [coupled, loader, copy, device] = sums;
   if (coupled.seconds == 0) {
-    sweep.trial(index).reason = "its ceilings were not measured: " + sweep.failure();
+    sweep.trial(index).reason = {Why::no_ceilings, sweep.failure()};
     return;
   }
   Ceilings ceilings{.loader = loader.rate(), .device = device.rate(), .coupled = coupled.rate()};
@@ -106,7 +106,7 @@ inline void look_at_gpu(Sweep& sweep) {
   ask_beyond_rates(
       sweep, [&] { outcome.gpu = sweep.measurer().gpu_state(); },
       [&](const std::string& why) {
-        outcome.not_applicable.push_back({"gpu", "state after the ceilings", "not told: " + why});
+        outcome.not_applicable.push_back({"gpu", "state", why});
       });
 }
 
@@ -115,7 +115,7 @@ inline void ask_memory(Sweep& sweep, Trial& trial) {
   ask_beyond_rates(
       sweep, [&] { trial.memory_bytes = sweep.measurer().memory_bytes(trial.config); },
       [&](const std::string& why) {
-        if (trial.reason.empty()) trial.reason = "its memory was not told: " + why;
+        if (trial.reason.empty()) trial.reason = {Why::no_memory, why};
       });
 }
 
@@ -144,7 +144,7 @@ inline void look_at(Sweep& sweep, std::size_t index, double share) {
   ask_beyond_rates(
       sweep, [&] { trial.epoch_boundary_s = sweep.measurer().epoch_boundary_s(trial.config); },
       [&](const std::string& why) {
-        trial.reason = "its epoch boundary was not measured: " + why;
+        trial.reason = {Why::no_epoch_boundary, why};
       });
 }
 

@@ -206,7 +206,7 @@ class Exploration {
       } else if (beliefs_.is_open(i)) {
         trial.predicted_samples_per_s = beliefs_.expected_rate(i);
         trial.status = TrialStatus::predicted;
-        trial.reason = is_over_ ? "the budget ended first" : "measuring it promised too little";
+        trial.reason = {is_over_ ? Why::budget_ended : Why::too_little_to_gain};
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/core/quantity.hpp"
 #include "feedrate/measure/trial.hpp"
 
 namespace feedrate {
@@ -19,10 +20,12 @@ inline void require_feasible(const std::vector<Trial>& trials) {
     return trial.status == TrialStatus::infeasible;
   });
   if (!none || smallest == trials.end()) return;
-  throw Error(Fault::usage,
-              "No config fits into the memory allowed: the one with the smallest "
-              "batch " +
-                  smallest->reason + "; allow more, or try smaller batches.");
+  const TrialReason& reason = smallest->reason;
+  throw Error(Fault::usage, "No config fits into the memory allowed: the smallest batch needs " +
+                                format_bytes(reason.needed_bytes) +
+                                (reason.why == Why::device_memory ? " of device memory" : "") +
+                                ", more than the " + format_bytes(reason.allowed_bytes) +
+                                " allowed; allow more, or try smaller batches.");
 }
 
 }  // namespace feedrate

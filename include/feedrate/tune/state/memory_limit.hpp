@@ -4,12 +4,11 @@
 
 #include <cstdint>
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
 
-#include "feedrate/core/quantity.hpp"
 #include "feedrate/measure/measurer.hpp"
+#include "feedrate/measure/trial.hpp"
 #include "feedrate/tune/state/options.hpp"
 
 namespace feedrate {
@@ -23,11 +22,11 @@ class MemoryLimit {
         own_(options.max_device_memory_bytes) {}
 
   /// Why `config` can't be tried; empty where it fits.
-  std::string why_not(const Config& config) {
+  TrialReason why_not(const Config& config) {
     if (host_ != unlimited) {
       const std::uint64_t bytes =
           asked(host_bytes_, config, [&] { return measurer_.memory_bytes(config); });
-      if (bytes > host_) return needs(bytes, "", host_);
+      if (bytes > host_) return {Why::memory, {}, bytes, host_};
     }
     if (own_ != unlimited) {
       Config on_device = config;  // how its batches come there takes none of it
@@ -35,7 +34,7 @@ class MemoryLimit {
       on_device.pinned = false;
       const std::uint64_t bytes =
           asked(own_bytes_, on_device, [&] { return measurer_.device_memory_bytes(on_device); });
-      if (bytes > own_) return needs(bytes, " of the device's memory", own_);
+      if (bytes > own_) return {Why::device_memory, {}, bytes, own_};
     }
     return {};
   }
@@ -52,11 +51,6 @@ class MemoryLimit {
     const auto [found, added] = known.try_emplace(key, 0);
     if (added) found->second = ask();
     return found->second;
-  }
-
-  static std::string needs(std::uint64_t bytes, const char* where, std::uint64_t most) {
-    return "needs " + format_bytes(bytes) + where + ", more than the " + format_bytes(most) +
-           " that it may take";
   }
 
   Measurer& measurer_;

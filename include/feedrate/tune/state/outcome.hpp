@@ -14,6 +14,7 @@
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial.hpp"
 #include "feedrate/tune/model/demands.hpp"
+#include "feedrate/tune/state/diagnosis.hpp"
 #include "feedrate/tune/state/pair.hpp"
 
 namespace feedrate {
@@ -71,7 +72,6 @@ struct TierChoice {
   std::vector<std::size_t> tie_set = {};  ///< trials, cheapest first; the choice is one of them
   double gain_upper_bound =
       0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
-  std::vector<std::string> caveats = {};      ///< what the change asks for beside itself
   std::optional<std::size_t> promising = {};  ///< trial that seemed better, and was not shown to be
   Interval promise{1, 1, 1};                  ///< the speed-up of that
 };
@@ -87,7 +87,6 @@ struct Probe {
 /// What would be if only one thing were mended.
 struct WhatIf {
   std::string name;  ///< a short name, stable: decoded, unaugmented, no_copy, device_infinite, ...
-  std::string what;  ///< the same in words
   Config config;
   double samples_per_s = 0;
   Interval speedup{1, 1, 1};  ///< against the same config as it is; paired rounds, 95 %
@@ -97,19 +96,6 @@ struct WhatIf {
 struct DeviceCeiling {
   Config config;
   double samples_per_s = 0;
-};
-
-/// A cause of lost throughput.
-struct Diagnosis {
-  std::string cause;          ///< a short name, stable
-  double share_of_gap = 0;    ///< of the time per sample beyond the device's own
-  std::string evidence = {};  ///< what was measured
-  std::string remedy = {};
-  std::optional<double> gain = {};  ///< speed-up that the remedy gives
-  bool measured = false;            ///< whether that gain was measured, or follows from the model
-  /// Which part (read, decode, augment, copy) or shared thing (cores, memory_bandwidth, lock,
-  /// other_processes) it is; empty where that is unknown, or plain from the cause.
-  std::string where = {};
 };
 
 /// All that a sweep found out.

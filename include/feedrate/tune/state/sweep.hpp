@@ -132,7 +132,7 @@ class Sweep {
   /// A trial can't be run, for the reason of the last failure: lack of memory is a result.
   void give_up(Trial& trial) const {
     trial.status = out_of_memory_ ? TrialStatus::infeasible : TrialStatus::failed;
-    trial.reason = failure_;
+    trial.reason = {Why::error, failure_};
   }
 
   Score score(const Round& round, const Config& config) const {
@@ -168,8 +168,8 @@ class Sweep {
         options_.objective == Objective::samples_per_joule && round.energy_j <= 0;
     const bool idle = options_.objective == Objective::busy && round.step_s <= 0;
     if (!unmetered && !idle) return true;
-    failure_ = unmetered ? "the meter counted no joule in a round: give a longer budget"
-                         : "the device was never seen busy in a round";
+    failure_ =
+        Error(Fault::trials, idle ? "The device was never busy." : "No energy was metered.").what();
     stderr_tail_.clear();
     out_of_memory_ = false;
     return false;

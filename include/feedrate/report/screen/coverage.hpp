@@ -9,14 +9,10 @@
 
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/words.hpp"
 
 namespace feedrate {
 namespace detail {
-
-/// "1 config", "12 configs".
-inline std::string counted(std::size_t count, const std::string& what) {
-  return format_count(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 inline std::size_t count_of(const Outcome& outcome, TrialStatus status) {
   return static_cast<std::size_t>(
@@ -24,19 +20,25 @@ inline std::size_t count_of(const Outcome& outcome, TrialStatus status) {
                     [&](const Trial& trial) { return trial.status == status; }));
 }
 
-/// "12 of 240 configs were measured, in 60 rounds."
+/// "3 of 240 configs"; empty where none has that status.
+inline std::string share_of_configs(const Outcome& outcome, TrialStatus status) {
+  const std::size_t count = count_of(outcome, status);
+  if (count == 0) return {};
+  return format_count(count) + " of " + counted(outcome.trials.size(), "config");
+}
+
+/// "12 of 240 configs measured in 60 rounds."
 inline std::string searched(const Outcome& outcome) {
   const bool model = outcome.search == Search::model;
   const std::size_t measured = count_of(outcome, TrialStatus::measured);
   return format_count(measured) + " of " + counted(outcome.trials.size(), "config") +
-         (measured == 1 ? " was" : " were") + " measured, in " +
-         counted(static_cast<std::size_t>(outcome.rounds), "round") +
+         " measured in " + counted(static_cast<std::size_t>(outcome.rounds), "round") +
          (model ? "."
                 : ", search " +
                       std::string(search_names[static_cast<std::size_t>(outcome.search)]) + ".");
 }
 
-/// "pinned on: not applicable, WHY"; the values that one reason leaves out stand together.
+/// "pinned on: not applicable (WHY)."; the values that one reason leaves out stand together.
 inline std::vector<std::string> left_out(const std::vector<NotApplicable>& values) {
   std::vector<std::string> lines;
   std::vector<const NotApplicable*> said;
@@ -53,7 +55,9 @@ inline std::vector<std::string> left_out(const std::vector<NotApplicable>& value
     for (const NotApplicable& other : values) {
       if (alike(other)) all += (all.empty() ? "" : ", ") + other.value;
     }
-    lines.push_back(value.axis + " " + all + ": not applicable, " + value.why);
+    const bool is_state = value.axis == "gpu";  // what the driver did not tell
+    lines.push_back(value.axis + " " + all + (is_state ? ": unknown (" : ": not applicable (") +
+                    value.why + ").");
   }
   return lines;
 }
@@ -65,28 +69,29 @@ inline std::vector<std::string> coverage_lines(const Report& report) {
   const Outcome& outcome = report.outcome;
   std::vector<std::string> lines = {detail::searched(outcome)};
   if (const ModelError error = model_error(outcome); error.trials > 0) {
-    const std::string within = format_percent(error.median);
-    lines.push_back(error.trials == 1
-                        ? "Its rate was predicted within " + within + "."
-                        : "Their rates were predicted within " + within + " in the median.");
+    lines.push_back("Median prediction error: " + format_percent(error.median) + ".");
   }
   const double wall_s = report.tool.wall_s;
   if (!outcome.interrupted && wall_s > 0 && wall_s < 0.9 * report.budget_s) {
-    lines.push_back("Ended after " + format_duration(wall_s) + " of " +
-                    format_duration(report.budget_s) + ": more rounds promised too little.");
+    lines.push_back("Stopped after " + format_duration(wall_s) + " of " +
+                    format_duration(report.budget_s) + ": nothing better is likely.");
   }
-  const std::string all = " of " + detail::counted(outcome.trials.size(), "config");
-  const auto tell = [&](TrialStatus status, const std::string& one, const std::string& more,
-                        const std::string& what) {
-    const std::size_t count = detail::count_of(outcome, status);
-    if (count > 0) lines.push_back(format_count(count) + all + (count == 1 ? one : more) + what);
+  const auto tell = [&](TrialStatus status, const std::string& what) {
+    const std::string text = detail::share_of_configs(outcome, status);
+    if (!text.empty()) lines.push_back(text + what);
   };
-  tell(TrialStatus::infeasible, " needs", " need", " more memory than allowed, or than there is.");
-  tell(TrialStatus::failed, "", "", " failed; the report says why.");
-  tell(TrialStatus::not_reached, " was", " were",
-       outcome.interrupted ? " not reached before the interruption."
-                           : " not reached within the budget.");
+  tell(TrialStatus::infeasible, " skipped: more memory needed than allowed or available.");
+  tell(TrialStatus::not_reached, outcome.interrupted ? " not measured: the run was interrupted."
+                                                     : " not measured: the budget ended.");
   for (const std::string& line : detail::left_out(outcome.not_applicable)) lines.push_back(line);
+  return lines;
+}
+
+/// What went wrong.
+inline std::vector<std::string> warning_lines(const Report& report) {
+  std::vector<std::string> lines;
+  const std::string failed = detail::share_of_configs(report.outcome, TrialStatus::failed);
+  if (!failed.empty()) lines.push_back(failed + " failed; the report says why.");
   if (!report.skips.empty()) {
     lines.push_back(detail::counted(report.skips.size(), "unreadable sample") + " skipped.");
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "feedrate/report/text/screen.hpp"
+#include "feedrate/report/screen/screen.hpp"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <limits>
@@ -13,29 +14,77 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-/// The screen as one line of single blanks, so that it doesn't matter where lines break.
-std::string flowing(const Report& report) {
-  std::istringstream words(screen_text(report));
+/// The verbose screen as one line of single blanks, so that it doesn't matter where lines break.
+std::string flowing(const Report& report, bool verbose = true) {
+  std::istringstream words(screen_text(report, {.verbose = verbose}));
   std::string text;
   for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
+/// Where `part` begins in `text`; it must be there.
+std::size_t place_of(const std::string& text, std::string_view part) {
+  INFO(text);
+  INFO(part);
+  REQUIRE(text.find(part) != std::string::npos);
+  return text.find(part);
+}
+
+TEST_CASE("The screen fits 24 lines, and the verdict comes first", "[screen]") {
+  // Bug: the recommendation below two pages of details. The last line, the report's name, is the
+  // command's.
+  Report report = testing::full_report();
+  report.outcome.what_if.clear();  // they are shown where the user asks for them
+  report.accelerator.reset();
+  report.outcome.headline = Tier::safe;
+  report.outcome.not_applicable.assign(9, {"batch", "64", "--max-batch is 32"});
+  report.next.push_back({"autotune --budget 180s", "more rounds"});
+  report.next.push_back({"python3 bench/peers/torch_loader.py --data train", "measure"});
+  const std::string text = screen_text(report);
+  INFO(text);
+  CHECK(std::count(text.begin(), text.end(), '\n') <= 23);
+  const std::size_t verdict = place_of(text, "SET   workers 2, prefetch 4");
+  const std::size_t gain = place_of(text, "2.00x as fast as now");
+  const std::size_t why = place_of(text, "WHY   The step waits");
+  const std::size_t paste = place_of(text, "PASTE feedrate: auto source");
+  CHECK(verdict < gain);
+  CHECK(gain < why);
+  CHECK(why < paste);
+  CHECK(paste < place_of(text, "NEXT  autotune --data DIR"));
+}
+
+TEST_CASE("Details are shown with --verbose alone, and what went wrong always", "[screen]") {
+  // Bug: a flag without an effect, or failures that only a verbose screen tells.
+  Report report = testing::full_report();
+  report.notes = {"A note of the script."};
+  report.outcome.trials.back().status = TrialStatus::failed;
+  for (const char* detail :
+       {"prediction error", "Each part alone", "Rate by memory", "A note of"}) {
+    CHECK_THAT(flowing(report, false), !ContainsSubstring(detail));
+    CHECK_THAT(flowing(report, true), ContainsSubstring(detail));
+  }
+  for (const bool verbose : {false, true}) {
+    CHECK_THAT(flowing(report, verbose), ContainsSubstring("1 of 5 configs failed"));
+    CHECK_THAT(flowing(report, verbose), ContainsSubstring("1 unreadable sample skipped"));
+  }
+}
+
 TEST_CASE("The screen says why, how fast, what to set and what to do next", "[screen]") {
   // Bug: a part of the story that is missing.
   const std::string text = flowing(testing::example_report());
-  CHECK_THAT(text, ContainsSubstring("built-in workload, not yours"));
-  CHECK_THAT(text, ContainsSubstring("WHY The step waits 60 %"));
-  CHECK_THAT(text, ContainsSubstring("decode 70 %, augment 20 %, read 10 %"));
+  CHECK_THAT(text, ContainsSubstring("built-in workload, not your data"));
+  CHECK_THAT(text, ContainsSubstring("WHY The step waits for data 60 %"));
+  CHECK_THAT(text, ContainsSubstring("Loading a sample: decode 70 %, augment 20 %, read 10 %"));
   CHECK_THAT(text, ContainsSubstring("safe changes"));
   CHECK_THAT(text, ContainsSubstring("2.00x"));
   CHECK_THAT(text, ContainsSubstring("SET workers 2, prefetch 4"));
   CHECK_THAT(text, ContainsSubstring("pinned on: not applicable"));
-  CHECK_THAT(text, ContainsSubstring("1 of 3 configs was not reached within the budget"));
+  CHECK_THAT(text, ContainsSubstring("1 of 3 configs not measured: the budget ended."));
   CHECK_THAT(text, ContainsSubstring("NEXT autotune --data DIR"));
-  CHECK_THAT(text, ContainsSubstring("(2.00x, measured)"));
-  CHECK_THAT(text, ContainsSubstring("Its rate was predicted within 4.9 %."));
-  CHECK_THAT(text, ContainsSubstring("rate against memory: 1,001/s with 5.00 MiB, 2,001/s with"));
+  CHECK_THAT(text, ContainsSubstring(
+                       "-> Load in the background: workers 2, prefetch 4 (2.00x, measured)"));
+  CHECK_THAT(text, ContainsSubstring("Median prediction error: 4.9 %."));
+  CHECK_THAT(text, ContainsSubstring("Rate by memory: 1,001/s with 5.00 MiB, 2,001/s with"));
   CHECK_THAT(text, ContainsSubstring("9.00 MiB"));
 }
 
@@ -45,25 +94,24 @@ TEST_CASE("The screen of a full report shows accumulation, caveats, what-ifs and
   const std::string text = flowing(testing::full_report());
   CHECK_THAT(text, ContainsSubstring("+ bf16 batch 16x4"));
   CHECK_THAT(text, ContainsSubstring("accumulate 4"));
-  CHECK_THAT(text, ContainsSubstring("another could be up to 1.8 % faster"));
-  CHECK_THAT(text, ContainsSubstring("precision fp32 -> bf16: whether training converges"));
+  CHECK_THAT(text, ContainsSubstring("another config could be up to 1.8 % faster"));
+  CHECK_THAT(text, ContainsSubstring("Precision fp32 -> bf16: check that training converges"));
   CHECK_THAT(text, ContainsSubstring("optimizer.step() after every 4 batches"));
   CHECK_THAT(text, ContainsSubstring("EMUL emulated"));
   CHECK_THAT(text, ContainsSubstring("decoding free"));
-  CHECK_THAT(text, ContainsSubstring("(1.10x, modelled)"));
-  CHECK_THAT(text, ContainsSubstring("1 of 5 configs needs more memory than allowed"));
-  CHECK_THAT(text, ContainsSubstring("% in the median."));
+  CHECK_THAT(text, ContainsSubstring("(1.10x, estimated)"));
+  CHECK_THAT(text, ContainsSubstring("1 of 5 configs skipped: more memory needed"));
 }
 
 TEST_CASE("What was left out is counted in whole sentences, with what ended the run", "[screen]") {
-  // Bug: "1 of 3 configs were measured", or a budget blamed for what an interruption cut off.
+  // Bug: a budget blamed for what an interruption cut off.
   Report report = testing::example_report();
   report.outcome.trials[0].rounds.clear();
   report.outcome.trials[0].status = TrialStatus::not_reached;
   report.outcome.interrupted = true;
   const std::vector<std::string> lines = coverage_lines(report);
-  CHECK_THAT(lines.at(0), ContainsSubstring("1 of 3 configs was measured"));
-  CHECK(lines.at(2) == "2 of 3 configs were not reached before the interruption.");
+  CHECK_THAT(lines.at(0), ContainsSubstring("1 of 3 configs measured"));
+  CHECK(lines.at(2) == "2 of 3 configs not measured: the run was interrupted.");
 }
 
 TEST_CASE("An emulated accelerator below the utilization wanted is not called well fed",
@@ -72,7 +120,7 @@ TEST_CASE("An emulated accelerator below the utilization wanted is not called we
   Report report = testing::example_report();
   report.outcome.diagnoses.clear();
   report.accelerator = Accelerator{"0.1@120", 0.1, 120, 0.9, 0, "the command line"};
-  CHECK_THAT(flowing(report), ContainsSubstring("used less than the 90 % wanted"));
+  CHECK_THAT(flowing(report), ContainsSubstring("utilization is below the 90 % wanted"));
   CHECK_THAT(flowing(report), !ContainsSubstring("well fed"));
   report.accelerator->wanted = 0.7;
   CHECK_THAT(flowing(report), ContainsSubstring("well fed"));
@@ -84,19 +132,19 @@ TEST_CASE("A device that waits is not called well fed for want of a cause", "[sc
   report.outcome.diagnoses.clear();
   for (Round& round : report.outcome.trials[0].rounds) round.wait_s = 0.32 * round.duration_s;
   CHECK_THAT(flowing(report),
-             ContainsSubstring("No cause could be told, though it waits for data 32 %"));
+             ContainsSubstring("No cause found, although the device waits for data 32 %"));
   CHECK_THAT(flowing(report), !ContainsSubstring("well fed"));
   for (Round& round : report.outcome.trials[0].rounds) round.wait_s = 0.04 * round.duration_s;
   CHECK_THAT(flowing(report), ContainsSubstring("well fed: it waits for data 4.0 %"));
 }
 
-TEST_CASE("What of a gap is unexplained is said once", "[screen]") {
-  // Bug: "This leaves 34 % of the gap open." and, below it, "34 % of the gap is unexplained."
+TEST_CASE("A gap that no cause explains is told", "[screen]") {
+  // Bug: causes of a tenth of the gap that look like all of it.
   Report report = testing::example_report();
+  report.outcome.unexplained_share = 0.04;
+  CHECK_THAT(flowing(report, false), !ContainsSubstring("is unexplained"));
   report.outcome.unexplained_share = 0.34;
-  CHECK_THAT(flowing(report), !ContainsSubstring("is unexplained"));
-  report.outcome.diagnoses[0].share_of_gap = 0;  // a cause within the step has not said it
-  CHECK_THAT(flowing(report), ContainsSubstring("34 % of the gap is unexplained."));
+  CHECK_THAT(flowing(report, false), ContainsSubstring("34 % of the lost time is unexplained."));
 }
 
 TEST_CASE("What only a GPU has is shown where it is varied, and said in PyTorch's words",
@@ -144,7 +192,7 @@ TEST_CASE("Values that one reason leaves out share a line", "[screen]") {
                                    {"pinned", "on", "there is no GPU"},
                                    {"batch", "128", "--max-batch is 32"}};
   const std::string text = flowing(report);
-  CHECK_THAT(text, ContainsSubstring("batch 64, 128: not applicable, --max-batch is 32"));
+  CHECK_THAT(text, ContainsSubstring("batch 64, 128: not applicable (--max-batch is 32)."));
   CHECK_THAT(text, ContainsSubstring("pinned on: not applicable"));
 }
 
@@ -152,18 +200,20 @@ TEST_CASE("Words of standing say how far another could be ahead, and only then",
   // Bug: an infinite gain in words, or "tied" that hides a possible gain of 4 %.
   TierChoice choice{Tier::safe, Confidence::tied, 0, {}, {0, 1}, 0.02, {}};
   CHECK(describe(choice) ==
-        "the cheapest of 2 that are equally fast; another could be up to 2.0 % faster");
+        "the cheapest of 2 equally fast configs; another config could be up to 2.0 % faster");
   choice.gain_upper_bound = 0.001;
-  CHECK(describe(choice) == "the cheapest of 2 that are equally fast");
+  CHECK(describe(choice) == "the cheapest of 2 equally fast configs");
   choice.standing = Confidence::unresolved;
   choice.gain_upper_bound = std::numeric_limits<double>::infinity();
-  CHECK_THAT(describe(choice), ContainsSubstring("; another could be faster: raise --budget"));
+  CHECK_THAT(describe(choice),
+             ContainsSubstring("the best config tried; inconclusive: raise --budget"));
   choice.standing = Confidence::close;
   choice.gain_upper_bound = 0.042;
   CHECK(describe(choice) ==
-        "no other finalist was shown to be faster; another could be up to 4.2 % faster");
+        "its lead over the other finalists is not significant; another config could be up to 4.2 % "
+        "faster");
   choice.standing = Confidence::resolved;
-  CHECK(describe(choice) == "shown to be faster than the other finalists");
+  CHECK(describe(choice) == "significantly faster than each other finalist");
 }
 
 TEST_CASE("What wider tiers gain is an offer, and what was not shown is told so", "[screen]") {
@@ -172,22 +222,23 @@ TEST_CASE("What wider tiers gain is an offer, and what was not shown is told so"
   Report report = testing::full_report();
   report.outcome.headline = Tier::safe;
   CHECK_THAT(flowing(report),
-             ContainsSubstring("offer, 2.40x (2.30 to 2.50), which changes rounding: "
-                               "workers 2, prefetch 4, precision bf16"));
+             ContainsSubstring("Offer: 2.40x (2.30 to 2.50) with precision bf16, batch 16, "
+                               "accumulate 4, which changes rounding."));
   CHECK_THAT(screen_text(report, {.color = true}), ContainsSubstring("\x1b[1m2.00x"));
   CHECK_THAT(screen_text(report, {.color = true}), !ContainsSubstring("\x1b[1m2.40x"));
   TierChoice& choice = report.outcome.tiers[0];
   choice = {.trial = 0, .tie_set = {0}, .promising = 1, .promise = {1.08, 0.97, 1.2}};
   report.outcome.verified.reset();
-  CHECK_THAT(flowing(report), ContainsSubstring("keep it as it is: what looked faster was not "
-                                                "shown to be"));
+  CHECK_THAT(flowing(report), ContainsSubstring("SET nothing: keep workers 0, prefetch 0") &&
+                                  ContainsSubstring("Another config is probably faster; "
+                                                    "inconclusive: raise --budget"));
   CHECK_THAT(flowing(report),
-             ContainsSubstring("looked like 1.08x (0.970 to 1.20), and was not shown "
-                               "to be faster: workers 2, prefetch 4"));
+             ContainsSubstring("Probably faster, not significant: 1.08x (0.970 to 1.20) with "
+                               "workers 2, prefetch 4"));
 }
 
 TEST_CASE("The first line names neighbours, where they took a tenth of the machine", "[screen]") {
-  // Bug: rounds that know of neighbours, and a screen that says "No cause could be told".
+  // Bug: rounds that know of neighbours, and a screen that says "No cause found".
   Report report = testing::example_report();
   CHECK_THAT(flowing(report), !ContainsSubstring("other processes took"));
   const auto others = [&](double share) {
@@ -196,8 +247,7 @@ TEST_CASE("The first line names neighbours, where they took a tenth of the machi
     }
     return flowing(report);
   };
-  CHECK_THAT(others(0.45),
-             ContainsSubstring("CPUs, of which other processes took 45 % while measuring"));
+  CHECK_THAT(others(0.45), ContainsSubstring("other processes took 45 % of the CPUs"));
   CHECK_THAT(others(0.05), !ContainsSubstring("other processes took"));
 }
 
@@ -206,13 +256,13 @@ TEST_CASE("A run that ends before its budget says so", "[screen]") {
   Report report = testing::example_report();
   report.budget_s = 60;
   report.tool.wall_s = 14.6;
-  CHECK_THAT(flowing(report), ContainsSubstring("Ended after 14.6 s of 60.0 s: more rounds "
-                                                "promised too little."));
+  CHECK_THAT(flowing(report), ContainsSubstring("Stopped after 14.6 s of 60.0 s: nothing better "
+                                                "is likely."));
   report.outcome.interrupted = true;
-  CHECK_THAT(flowing(report), !ContainsSubstring("Ended after"));
+  CHECK_THAT(flowing(report), !ContainsSubstring("Stopped after"));
   report.outcome.interrupted = false;
   report.tool.wall_s = 59;
-  CHECK_THAT(flowing(report), !ContainsSubstring("Ended after"));
+  CHECK_THAT(flowing(report), !ContainsSubstring("Stopped after"));
 }
 
 TEST_CASE("A reference that could not run says why", "[screen]") {
@@ -222,10 +272,9 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
   reference.ceilings.reset();
   reference.rounds.clear();
   reference.status = TrialStatus::infeasible;
-  reference.reason = "needs 40 MiB, more than the 9 MiB that it may take";
-  CHECK_THAT(screen_text(report),
-             ContainsSubstring("The reference does not fit into memory: needs 40 MiB"));
-  reference.reason = "The GPU has no room for it.";
+  reference.reason = {Why::memory, {}, 40 << 20, 9 << 20};
+  CHECK_THAT(screen_text(report), ContainsSubstring("does not fit into memory: needs 40.0 MiB"));
+  reference.reason = {Why::error, "The GPU has no room for it."};
   CHECK_THAT(
       screen_text(report),
       ContainsSubstring("The reference does not fit into memory: The GPU has no room for it."));
@@ -254,9 +303,8 @@ TEST_CASE("What the parts of a GPU do stands below the rates where it is counted
   report.outcome.trials[report.outcome.reference].rounds[0].gpm = {0.125, 0.125, 0.125};
   Trial& chosen = report.outcome.trials[report.outcome.choice().trial];
   chosen.rounds[0].gpm = {0.625, -1, 0.25};
-  CHECK_THAT(
-      screen_text(report),
-      ContainsSubstring("GPU as recommended, by its counters: multiprocessors 62 %, memory"));
+  CHECK_THAT(screen_text(report, {.verbose = true}),
+             ContainsSubstring("GPU counters (recommended): multiprocessors 62 %, memory"));
 }
 
 TEST_CASE("The memory of a GPU in use stands beside its rate", "[screen]") {
@@ -277,7 +325,9 @@ TEST_CASE("The memory of a GPU in use stands beside its rate", "[screen]") {
 TEST_CASE("Lines keep within 40, 80 and 200 columns", "[screen]") {
   // Bug: lines that wrap, on a narrow terminal. Only words that can't be broken may be longer.
   for (const std::size_t width : {40u, 80u, 200u}) {
-    std::istringstream lines(screen_text(testing::full_report(), {.width = width}));
+    const Report report = testing::full_report();
+    std::istringstream lines(screen_text(report, {.width = width}) +
+                             screen_text(report, {.width = width, .verbose = true}));
     for (std::string line; std::getline(lines, line);) {
       INFO(line);
       const bool one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;

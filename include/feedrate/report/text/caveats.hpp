@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caveats: what a recommended change of batch or precision asks for beside itself.
+// Caveats: what a recommended change of batch or precision requires, in words.
 #pragma once
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/tune/state/outcome.hpp"
+#include "feedrate/report/report.hpp"
 
 namespace feedrate {
 namespace detail {
@@ -31,7 +31,7 @@ inline std::string learning_rate_caveat(const Config& from, const Config& to) {
   const double factor = static_cast<double>(to.batch) * to.accumulate /
                         (static_cast<double>(from.batch) * from.accumulate);
   return batch_change(from, to) + ": multiply the learning rate by " + short_number(factor) +
-         " (linear scaling rule, Goyal et al. 2017), and check that it converges";
+         " (linear scaling rule, Goyal et al. 2017), and check that training converges";
 }
 
 /// How a loop that has an update of its weights after every `batches` batches keeps the samples of
@@ -43,8 +43,8 @@ inline std::string held_update(const Config& from, const Config& to, int batches
   const std::string every = then == 1 ? "each batch" : std::to_string(then) + " batches";
   return "; or update the weights after " + every + " (today after " +
          (batches == 1 ? "each" : std::to_string(batches)) +
-         "), with the loss divided accordingly: an update then has as many samples as today, and "
-         "layers that normalise over the batch see other batches";
+         ") and divide the loss accordingly: each update then has as many samples as today, but "
+         "batch normalisation sees other batches";
 }
 
 /// What a batch asks for that accumulation makes up for.
@@ -52,18 +52,18 @@ inline std::string accumulation_caveat(const Config& from, const Config& to) {
   return batch_change(from, to) + ": accumulate the gradients of " + std::to_string(to.accumulate) +
          (to.accumulate == 1 ? " step" : " steps") + " for each update of " +
          std::to_string(to.batch * to.accumulate) +
-         " samples; layers that normalise over the batch see other batches";
+         " samples; batch normalisation sees other batches";
 }
 
 inline std::string precision_caveat(const Config& from, const Config& to) {
   return "precision " + std::string(name_of(from.precision)) + " -> " +
-         std::string(name_of(to.precision)) + ": whether training converges as well was not judged";
+         std::string(name_of(to.precision)) + ": check that training converges (not measured)";
 }
 
 }  // namespace detail
 
-/// What going from `from` to `to` asks for, a sentence without its point each; none for changes
-/// that leave the mathematics alone. `batches_per_update` is of a loop of the user's, 0: unknown.
+/// What going from `from` to `to` requires, one sentence each, without the full stop; none for
+/// changes that leave the mathematics alone. `batches_per_update` is the user's, 0: unknown.
 inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
                                            int batches_per_update = 0) {
   std::vector<std::string> caveats;
@@ -79,12 +79,12 @@ inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
   return caveats;
 }
 
-/// Fills the caveats of each tier's choice, against the reference.
-inline void fill_caveats(Outcome& outcome, int batches_per_update = 0) {
-  const Config& reference = outcome.trials[outcome.reference].config;
-  for (TierChoice& choice : outcome.tiers) {
-    choice.caveats = caveats_of(reference, outcome.trials[choice.trial].config, batches_per_update);
-  }
+/// The same for a choice of a report, against its reference.
+inline std::vector<std::string> caveats_of(const Report& report, const TierChoice& choice) {
+  const auto& trials = report.outcome.trials;
+  const auto& script = report.workload.script;
+  return caveats_of(trials[report.outcome.reference].config, trials[choice.trial].config,
+                    script ? script->batches_per_update : 0);
 }
 
 }  // namespace feedrate

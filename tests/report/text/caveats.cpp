@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "feedrate/tune/diagnose/caveats.hpp"
+#include "feedrate/report/text/caveats.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -15,7 +15,7 @@ TEST_CASE("A larger update asks for a learning rate as many times as large", "[c
   REQUIRE(caveats.size() == 1);
   CHECK(caveats[0] ==
         "batch 32 -> 128: multiply the learning rate by 4 (linear scaling rule, Goyal et al. "
-        "2017), and check that it converges");
+        "2017), and check that training converges");
   CHECK_THAT(caveats_of({.batch = 64}, {.batch = 32}).at(0), ContainsSubstring("by 0.5 ("));
   CHECK_THAT(caveats_of({.batch = 64}, {.batch = 32}).at(0), !ContainsSubstring("after"));
   CHECK_THAT(caveats_of({.batch = 48}, {.batch = 64}).at(0), ContainsSubstring("by 1.33 ("));
@@ -31,7 +31,7 @@ TEST_CASE("A loop that adds up gradients is told how its updates stay what they 
   };
   CHECK_THAT(first(64, 4), ContainsSubstring("learning rate by 2") &&
                                ContainsSubstring("; or update the weights after 2 batches (today "
-                                                 "after 4), with the loss divided accordingly"));
+                                                 "after 4) and divide the loss accordingly"));
   CHECK_THAT(first(128, 4), ContainsSubstring("after each batch (today after 4)"));
   CHECK_THAT(first(16, 1), ContainsSubstring("after 2 batches (today after each)"));
   for (const auto& [batch, batches] : {std::pair{256, 4}, {48, 4}, {64, 1}, {64, 0}}) {
@@ -48,25 +48,23 @@ TEST_CASE("A batch that accumulation makes up for keeps its learning rate", "[ca
   CHECK_THAT(caveats[0], !ContainsSubstring("learning rate"));
 }
 
-TEST_CASE("Another precision says that convergence was not judged", "[caveats]") {
+TEST_CASE("Another precision says that convergence was not measured", "[caveats]") {
   // Bug: a speed-up by rounding that is sold as free.
   const auto caveats = caveats_of({}, {.precision = Precision::bf16, .batch = 64});
   REQUIRE(caveats.size() == 2);
-  CHECK(caveats[1] == "precision fp32 -> bf16: whether training converges as well was not judged");
+  CHECK(caveats[1] == "precision fp32 -> bf16: check that training converges (not measured)");
 }
 
 TEST_CASE("Safe changes have no caveat, and each tier has its own", "[caveats]") {
   // Bug: a caveat of the widest tier at the choice of the narrowest.
-  Outcome outcome;
-  outcome.trials.resize(3);
-  outcome.trials[1].config = {.workers = 4, .prefetch = 2};
-  outcome.trials[2].config = {.workers = 4, .prefetch = 2, .batch = 64};
-  outcome.tiers.resize(2);
-  outcome.tiers[0].trial = 1;
-  outcome.tiers[1].trial = 2;
-  fill_caveats(outcome);
-  CHECK(outcome.tiers[0].caveats.empty());
-  CHECK(outcome.tiers[1].caveats.size() == 1);
+  Report report;
+  report.outcome.trials.resize(3);
+  report.outcome.trials[1].config = {.workers = 4, .prefetch = 2};
+  report.outcome.trials[2].config = {.workers = 4, .prefetch = 2, .batch = 64};
+  CHECK(caveats_of(report, {.trial = 1}).empty());
+  CHECK(caveats_of(report, {.trial = 2}).size() == 1);
+  report.workload.script = Script{.batches_per_update = 4};
+  CHECK_THAT(caveats_of(report, {.trial = 2}).at(0), ContainsSubstring("today after 4"));
 }
 
 }  // namespace

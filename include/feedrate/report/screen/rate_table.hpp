@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of the screen: how fast it is as it is, and with what each tier changes.
+// The table of the screen: how fast the pipeline is now, as recommended, and by tier.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/screen/screen_options.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "feedrate/report/text/screen_options.hpp"
 #include "feedrate/report/text/words.hpp"
 
 namespace feedrate {
@@ -26,7 +26,14 @@ class RateTable {
     const Outcome& outcome = report_.outcome;
     const Trial& reference = outcome.trials[outcome.reference];
     header();
-    row("as it is", reference, {});
+    row("now", reference, {});
+    if (!options_.verbose) {
+      const TierChoice& choice = outcome.choice();
+      if (choice.trial != outcome.reference) {
+        row("recommended", outcome.trials[choice.trial], choice.speedup);
+      }
+      return text_;
+    }
     const Config* before = &reference.config;
     for (const TierChoice& choice : outcome.tiers) {
       const Trial& trial = outcome.trials[choice.trial];
@@ -103,8 +110,8 @@ class RateTable {
   void activity() {
     const GpuActivity gpm = report_.outcome.recommended().gpm();
     if (!gpm.known()) return;
-    text_ += labelled("", "GPU as recommended, by its counters: " + activity_text(gpm), indent(),
-                      options_.width);
+    text_ +=
+        labelled("", "GPU counters (recommended): " + activity_text(gpm), indent(), options_.width);
   }
 
   /// Whether `told(trial)`, of any row that there may be.

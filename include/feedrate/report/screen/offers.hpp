@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is not recommended, and worth knowing: wider tiers at their price, and what was not proven.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "feedrate/report/text/cause_words.hpp"
+#include "feedrate/report/text/choice_text.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/tune/state/outcome.hpp"
+
+namespace feedrate {
+
+namespace detail {
+
+/// "Offer: 1.21x (1.13 to 1.28) with batch 256, which changes convergence."
+inline std::string offer_text(const TierChoice& choice, const std::string& settings) {
+  return "Offer: " + speedup_text(choice.speedup) + " with " + settings + ", which changes " +
+         (choice.tier == Tier::training ? "convergence." : "rounding.");
+}
+
+}  // namespace detail
+
+/// A sentence for each choice of a tier beyond the headline that is faster than the reference, and
+/// for each config that is probably faster; with what they change of the recommendation. Needs a
+/// tier.
+inline std::vector<std::string> offer_lines(const Outcome& outcome) {
+  std::vector<std::size_t> told = {outcome.choice().trial};
+  std::vector<std::string> lines;
+  const auto is_new = [&](std::size_t trial) {
+    if (std::find(told.begin(), told.end(), trial) != told.end()) return false;
+    told.push_back(trial);
+    return true;
+  };
+  const auto change = [&](std::size_t trial) {
+    return cause_words::settings(outcome.recommended().config, outcome.trials[trial].config);
+  };
+  for (const TierChoice& choice : outcome.tiers) {
+    if (choice.tier > outcome.headline && choice.trial != outcome.reference &&
+        is_new(choice.trial)) {
+      lines.push_back(detail::offer_text(choice, change(choice.trial)));
+    }
+    if (choice.promising && is_new(*choice.promising)) {
+      lines.push_back("Probably faster, not significant: " + detail::speedup_text(choice.promise) +
+                      " with " + change(*choice.promising) + ".");
+    }
+  }
+  return lines;
+}
+
+}  // namespace feedrate
