@@ -92,10 +92,10 @@ TEST_CASE("Samples that are no bytes have one place of preprocessing", "[plan]")
   CHECK(plan.space.preprocess == std::vector{Preprocess::device});
   CHECK(plan.reference == Config{});
   SweepOptions host;
-  host.preprocess = "host";
+  host.axes[&Config::preprocess] = "host";
   check_refused(gpu_of("9.0"), host, "No value of --preprocess can be used: these samples are no",
                 floats);
-  host.preprocess = "host,device";
+  host.axes[&Config::preprocess] = "host,device";
   CHECK_THAT(left_out(plan_on(gpu_of("9.0"), host, floats), "preprocess"),
              ContainsSubstring("host: these samples are no bytes"));
 }
@@ -110,7 +110,7 @@ TEST_CASE("Number formats that a GPU lacks are left out with the reason", "[plan
   CHECK(plan_on(gpu_of("6.1")).space.precision == std::vector{Precision::fp32});
   CHECK(plan_on(gpu_of("")).space.precision.size() == 4);
   SweepOptions bf16;
-  bf16.precision = "bf16";
+  bf16.axes[&Config::precision] = "bf16";
   check_refused(gpu_of("7.5"), bf16, "No value of --precision can be used: the NVIDIA Thing has");
 }
 
@@ -131,9 +131,9 @@ TEST_CASE("Batches double up to what fits into the device's memory", "[plan]") {
   CHECK(plan_on(gpu_of("9.0"), small).max_device_memory_bytes == 2 * gib);
   CHECK(plan_on(gpu_of("9.0"), {}, pictures(700)).space.batch.back() == 512);
   SweepOptions given;
-  given.batch = "48,200000";
+  given.axes[&Config::batch] = "48,200000";
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{48});
-  given.batch.clear();
+  given.axes[&Config::batch].clear();
   given.allow = "safe";
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{32});
 }
@@ -147,11 +147,11 @@ TEST_CASE("Batches end at what the step takes, and one beyond that is refused in
   CHECK(plan_on(gpu_of("9.0"), {}, large).space.batch.back() == 32768);
   const std::string why = "a step of this model on the GPU takes batches of up to 42799 samples";
   SweepOptions given;
-  given.batch = "32,65536";
+  given.axes[&Config::batch] = "32,65536";
   const TuneOptions plan = plan_on(gpu_of("9.0"), given, large);
   CHECK(plan.space.batch == std::vector{32});
   CHECK(left_out(plan, "batch") == "65536: " + why + "; ");
-  given.batch = "65536";
+  given.axes[&Config::batch] = "65536";
   check_refused(gpu_of("9.0"), given, "No value of --batch can be used: " + why + ".", large);
   given = {};
   given.against = "batch=65536";
@@ -192,7 +192,7 @@ TEST_CASE("The default space of a GPU stays small enough to be searched", "[plan
   CHECK(plan.space.workers == std::vector{0, 1, 4, 16});
   CHECK_THAT(left_out(plan, "workers"), ContainsSubstring("2: the space would have more than"));
   SweepOptions given;
-  given.workers = "0,1,2,3,4,5,6,7,8,9,10";
+  given.axes[&Config::workers] = "0,1,2,3,4,5,6,7,8,9,10";
   CHECK(plan_on(gpu_of("9.0"), given).space.workers.size() == 11);
 }
 
@@ -207,10 +207,10 @@ TEST_CASE("The cpu and emulated accelerators have no axes of GPUs", "[plan]") {
     CHECK(plan.reference.preprocess == Preprocess::device);
     CHECK(plan.not_applicable.empty());
     SweepOptions options;
-    options.graph = "on";
+    options.axes[&Config::graph] = "on";
     check_refused(device, options, "No value of --graph can be used: ");
-    options.graph = "on,off";
-    options.preprocess = "device,host";
+    options.axes[&Config::graph] = "on,off";
+    options.axes[&Config::preprocess] = "device,host";
     CHECK_FALSE(left_out(plan_on(device, options), "graph").empty());
     CHECK_FALSE(left_out(plan_on(device, options), "preprocess").empty());
     options = {};
@@ -218,23 +218,23 @@ TEST_CASE("The cpu and emulated accelerators have no axes of GPUs", "[plan]") {
     check_refused(device, options, "--max-device-memory is about a GPU's memory");
   }
   SweepOptions options;
-  options.graph = "maybe";
+  options.axes[&Config::graph] = "maybe";
   check_refused(cpu, options, "--graph 'maybe' makes no sense: it takes one or more of off, on");
-  options.graph.clear();
-  options.preprocess = "disk";
+  options.axes[&Config::graph].clear();
+  options.axes[&Config::preprocess] = "disk";
   check_refused(cpu, options, "--preprocess 'disk' makes no sense");
 }
 
 TEST_CASE("What was fixed on the command line holds on a GPU too", "[plan]") {
   // Bug: an axis that was given and is filled by its default all the same.
   SweepOptions options;
-  options.workers = "3";
-  options.prefetch = "7";
-  options.pinned = "on";
-  options.graph = "on";
-  options.preprocess = "device";
-  options.precision = "bf16";
-  options.batch = "128";
+  options.axes[&Config::workers] = "3";
+  options.axes[&Config::prefetch] = "7";
+  options.axes[&Config::pinned] = "on";
+  options.axes[&Config::graph] = "on";
+  options.axes[&Config::preprocess] = "device";
+  options.axes[&Config::precision] = "bf16";
+  options.axes[&Config::batch] = "128";
   const TuneOptions plan = plan_on(gpu_of("9.0"), options);
   CHECK(configs_of(plan.space) == std::vector{Config{.workers = 3,
                                                      .prefetch = 7,
@@ -248,7 +248,7 @@ TEST_CASE("What was fixed on the command line holds on a GPU too", "[plan]") {
                                  .precision = Precision::bf16,
                                  .batch = 128});
   options = {};
-  options.step_threads = "2";
+  options.axes[&Config::step_threads] = "2";
   check_refused(gpu_of("9.0"), options, "No value of --step-threads can be used: the step runs on");
 }
 
@@ -271,9 +271,9 @@ TEST_CASE("For mfu each precision needs a rate that was measured on the device",
 TEST_CASE("Checks before any time is spent know no workload", "[plan]") {
   // Bug: a value refused early that the workload would have allowed, or nonsense found too late.
   SweepOptions options;
-  options.preprocess = "host";
+  options.axes[&Config::preprocess] = "host";
   check_early(options, limits_of(4), gpu_of("9.0"));
-  options.graph = "perhaps";
+  options.axes[&Config::graph] = "perhaps";
   CHECK_THROWS_AS(check_early(options, limits_of(4), gpu_of("9.0")), Error);
 }
 
@@ -293,7 +293,7 @@ TEST_CASE("The reference is what --against names, and the usual value of all els
         Config{.workers = 8, .prefetch = 5, .step_threads = 3, .precision = Precision::bf16});
   CHECK(reference(against("workers=0")) == Config{.step_threads = 16});
   SweepOptions fixed = against("workers=2");
-  fixed.batch = "128";
+  fixed.axes[&Config::batch] = "128";
   CHECK(reference(fixed).batch == 128);
   CHECK(plan_on(gpu_of("9.0"), against("pinned=on,graph=on,batch=48,precision=tf32")).reference ==
         Config{.pinned = true,
@@ -346,7 +346,7 @@ TEST_CASE("What --against can't mean here is refused with the pair", "[plan]") {
 TEST_CASE("A refusal of another option is not blamed on --against", "[plan]") {
   // Bug: "--against pinned=on" of a user who wrote --pinned on.
   SweepOptions options = against("workers=2");
-  options.pinned = "on";
+  options.axes[&Config::pinned] = "on";
   check_refused({}, options, "No value of --pinned can be used");
 }
 
@@ -386,8 +386,8 @@ TEST_CASE("What --allow leaves out keeps the value of --against", "[plan]") {
   Space space = plan_on({}, options).space;
   CHECK(space.batch == std::vector{128});
   CHECK(space.precision == std::vector{Precision::bf16});
-  options.batch = "32,64";
-  options.precision = "fp32";
+  options.axes[&Config::batch] = "32,64";
+  options.axes[&Config::precision] = "fp32";
   const TuneOptions plan = plan_on({}, options);
   CHECK(plan.space.batch == std::vector{128});
   CHECK(plan.space.precision == std::vector{Precision::bf16});
@@ -403,7 +403,7 @@ TEST_CASE("A command is compared with what is written first, and changed as far 
   // Bug: --batch 64,32 that compares with 32, and a batch recommended in spite of --allow safe.
   SweepOptions options;
   options.command = {"train", "--bs", "{batch}"};
-  options.batch = "64,32";
+  options.axes[&Config::batch] = "64,32";
   const auto plan = [&] { return plan_launches(options, limits_of(2)); };
   CHECK(plan().reference.batch == 64);
   CHECK(plan().space.batch == std::vector{32, 64});
@@ -437,9 +437,9 @@ TEST_CASE("A script is tried in its own number format, and in few bits only wher
   CHECK(precisions(Precision::fp16) == std::vector{Precision::fp16});
   CHECK(left_out(planned(Precision::fp16), "precision") ==
         "bf16: the script steps in fp16 already; ");
-  options.precision = "fp32,tf32,bf16";
+  options.axes[&Config::precision] = "fp32,tf32,bf16";
   CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
-  options.precision.clear();
+  options.axes[&Config::precision].clear();
   options.what_if = true;
   options.what_if_name = "bf16";
   CHECK_THROWS_MATCHES(planned(Precision::bf16), Error,

@@ -166,20 +166,10 @@ const AxisTemplate* template_of(const std::vector<AxisTemplate>& templates, std:
 std::vector<std::string> swept_axes(const Space& space) {
   std::vector<std::string> swept;
   for_each_axis_of_commands([&](const auto& axis) {
-    detail::for_each_values(space, [&](auto field, const auto& values) {
-      if constexpr (std::is_same_v<decltype(field), std::decay_t<decltype(axis.field)>>) {
-        if (field == axis.field && values.size() > 1) swept.emplace_back(axis.name);
-      }
-    });
+    if (axis.values && (space.*axis.values).size() > 1) swept.emplace_back(axis.name);
   });
   if (space.effective_batch > 0 && space.batch.size() > 1) swept.emplace_back("accumulate");
   return swept;
-}
-
-/// An axis' flag has a hyphen where its name has an underscore.
-std::string flag_of(std::string axis) {
-  std::replace(axis.begin(), axis.end(), '_', '-');
-  return "--" + axis;
 }
 
 /// Every occurrence of a placeholder; what was put in is not looked at again.

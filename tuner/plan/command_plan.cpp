@@ -14,8 +14,6 @@
 namespace feedrate {
 namespace {
 
-constexpr int most_workers = 1024;
-
 /// Variables by which trackers of experiments are switched off, by their own documentation.
 constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = {{
     {"WANDB_MODE", "disabled"},
@@ -40,8 +38,10 @@ void refuse_built_in_options(const SweepOptions& options) {
   refuse_together(options.max_skips > 0, "--max-skips", why);
   refuse_together(options.dct_scaling, "--dct-scaling", why);
   refuse_together(!options.device.empty(), "--device", why);
-  refuse_together(!options.graph.empty(), "--graph", why);
-  refuse_together(!options.preprocess.empty(), "--preprocess", why);
+  for_each_axis([&](const auto& axis) {
+    const bool given = axis.built_in && !options.axes.at(axis.name).empty();
+    refuse_together(given, flag_of(axis.name).c_str(), why);
+  });
   refuse_together(!options.max_device_memory.empty(), "--max-device-memory", why);
   refuse_together(options.in_process, "--in-process", why);
   refuse_together(!options.effective_batch.empty(), "--effective-batch", why);
@@ -121,12 +121,15 @@ bool has_own_format(const Script& script) {
   return is_of_few_bits(script.config.precision);
 }
 
-std::vector<Precision> precisions_of(const SweepOptions& options, const std::vector<Tier>& tiers,
-                                     const Script& script) {
-  if (!options.precision.empty()) return parse_precisions("--precision", options.precision);
+std::vector<Precision> default_precisions(const SweepOptions& options,
+                                          const std::vector<Tier>& tiers, const Script& script) {
   std::vector<Precision> precisions = {script.config.precision};
-  if (options.what_if) precisions.push_back(parse_precisions("--what-if", options.what_if_name)[0]);
-  if (!options.what_if && contains(tiers, Tier::numerics)) precisions.push_back(Precision::bf16);
+  if (options.what_if) {
+    precisions.push_back(
+        parse_value(axis_of(&Config::precision), "--what-if", options.what_if_name));
+  } else if (contains(tiers, Tier::numerics)) {
+    precisions.push_back(Precision::bf16);
+  }
   return precisions;
 }
 
@@ -143,19 +146,15 @@ void plan_script_axes(TuneOptions& plan, const SweepOptions& options, const Limi
   const int cpus = std::max(1, limits.cpus.usable / script.world);
   const bool cuda = script.device == "cuda";
   Space& space = plan.space;
-  space.workers = integers_or("--workers", options.workers, 0, most_workers,
-                              workers_to_try(cpus, script.config.workers));
-  space.workers_may_grow = options.workers.empty() && options.max_workers.empty();
-  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {2, 4});
-  space.batch = integers_or(
-      "--batch", options.batch, 1, most_batch,
-      contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch});
-  space.step_threads =
-      integers_or("--step-threads", options.step_threads, 1, 1024, {script.config.step_threads});
-  space.precision = precisions_of(options, plan.allowed, script);
-  space.pinned = parse_switches("--pinned", !options.pinned.empty() ? options.pinned
-                                            : cuda                  ? "on,off"
-                                                                    : "off");
+  space.workers = workers_to_try(cpus, script.config.workers);
+  space.workers_may_grow = options.axes[&Config::workers].empty() && options.max_workers.empty();
+  space.prefetch = {2, 4};
+  space.batch =
+      contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch};
+  space.step_threads = {script.config.step_threads};
+  space.precision = default_precisions(options, plan.allowed, script);
+  if (cuda) space.pinned = {false, true};
+  read_values(options.axes, space);
   keep_applicable(plan, "pinned", space.pinned, "the script has no GPU to copy to",
                   [&](bool pinned) { return cuda || !pinned; });
 }
@@ -181,32 +180,23 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
 }
 
 /// The values of a command that is launched anew; one of each where nothing was written.
-Space launched_space(const SweepOptions& options) {
-  Space space;
-  space.workers = integers_or("--workers", options.workers, 0, most_workers, {1});
-  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1});
-  space.batch = integers_or("--batch", options.batch, 1, most_batch, {1});
-  space.step_threads = integers_or("--step-threads", options.step_threads, 1, 1024, {1});
-  if (!options.precision.empty()) {
-    space.precision = parse_precisions("--precision", options.precision);
-  }
-  if (!options.pinned.empty()) space.pinned = parse_switches("--pinned", options.pinned);
+Space launched_space(const AxisTexts& texts) {
+  Space space{.workers = {1}, .prefetch = {1}, .batch = {1}};
+  read_values(texts, space);
   return space;
 }
 
 /// The value of each axis that is written first: what the others are compared with.
-Config first_of_each(SweepOptions options) {
-  for (std::string* axis : {&options.workers, &options.prefetch, &options.pinned, &options.batch,
-                            &options.step_threads, &options.precision}) {
-    axis->resize(std::min(axis->find_first_of(",:"), axis->size()));
-  }
-  const Space first = launched_space(options);
-  return {.workers = first.workers.front(),
-          .prefetch = first.prefetch.front(),
-          .pinned = first.pinned.front(),
-          .step_threads = first.step_threads.front(),
-          .precision = first.precision.front(),
-          .batch = first.batch.front()};
+Config first_of_each(AxisTexts texts) {
+  for_each_axis([&](const auto& axis) {
+    std::string& text = texts[axis.name];
+    text.resize(std::min(text.find_first_of(",:"), text.size()));
+  });
+  Config config;
+  for_each_axis_of(launched_space(texts), [&](const auto& axis, const auto& values) {
+    config.*axis.field = values.front();
+  });
+  return config;
 }
 
 /// What a constraint forbids is not compared with either.
@@ -290,9 +280,9 @@ TuneOptions plan_launches(const SweepOptions& options, const Limits& limits) {
   TuneOptions plan = common_plan(options, limits);
   plan.allowed = parse_tiers(options.allow, plan.allowed);
   Space& space = plan.space;
-  space = launched_space(options);
+  space = launched_space(options.axes);
   require_taken(launch_of(options), parse_templates(options.set), space);
-  plan.reference = first_of_each(options);
+  plan.reference = first_of_each(options.axes);
   constrain(plan, parse_constraints(options));
   keep_within(plan.reference.workers, space.workers);
   keep_within(plan.reference.batch, space.batch);

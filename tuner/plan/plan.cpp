@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 
 #include "feedrate/machine/energy.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
@@ -44,49 +44,27 @@ void check_objective(Objective objective, const SweepOptions& options,
                                 meter.why_not + ": choose another objective.");
 }
 
-/// The one value that the user fixed, else what frameworks do when told nothing.
-template <class T>
-T reference_value(const std::vector<T>& values, bool given, T framework_default) {
-  return given && values.size() == 1 ? values.front() : framework_default;
+/// The values of --allow numerics where nothing was written, else the reference's own.
+std::vector<Precision> default_precisions(const TuneOptions& plan) {
+  if (!contains(plan.allowed, Tier::numerics)) return {plan.reference.precision};
+  return {Precision::fp32, Precision::bf16};
 }
 
 void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints& constraints,
                int cpus, const std::vector<int>& batches) {
   Space& space = plan.space;
   const int most = constraints.max_workers;
-  space.workers =
-      integers_or("--workers", options.workers, 0, 1024, default_workers(most > 0 ? most : cpus));
-  space.prefetch = integers_or("--prefetch", options.prefetch, 1, 1024, {1, 4});
-  space.batch = integers_or("--batch", options.batch, 1, most_batch,
-                            may_change_batch(plan) ? batches : std::vector{plan.reference.batch});
-  space.step_threads =
-      integers_or("--step-threads", options.step_threads, 1, 1024, default_step_threads(cpus));
-  space.workers_may_grow = options.workers.empty() && most == 0;
-  const std::string precisions =
-      contains(plan.allowed, Tier::numerics) ? "fp32,bf16" : value_text(plan.reference.precision);
-  space.precision =
-      parse_precisions("--precision", options.precision.empty() ? precisions : options.precision);
-  space.pinned = parse_switches("--pinned", options.pinned.empty() ? "off" : options.pinned);
-  space.graph = parse_switches("--graph", options.graph.empty() ? "off" : options.graph);
-  space.preprocess =
-      parse_preprocess("--preprocess", options.preprocess.empty() ? "device" : options.preprocess);
-}
-
-/// What only a GPU can do.
-void drop_axes_of_gpus(TuneOptions& plan, const std::string& of_copies,
-                       const std::string& of_launches, const std::string& of_pixels) {
-  Space& space = plan.space;
-  const auto is_off = [](bool on) { return !on; };
-  keep_applicable(plan, "pinned", space.pinned, of_copies, is_off);
-  keep_applicable(plan, "graph", space.graph, of_launches, is_off);
-  keep_applicable(plan, "preprocess", space.preprocess, of_pixels,
-                  [](Preprocess place) { return place == Preprocess::device; });
+  space.workers = default_workers(most > 0 ? most : cpus);
+  space.prefetch = {1, 4};
+  space.step_threads = default_step_threads(cpus);
+  space.precision = default_precisions(plan);
+  space.batch = may_change_batch(plan) ? batches : std::vector{plan.reference.batch};
+  space.workers_may_grow = options.axes[&Config::workers].empty() && most == 0;
+  read_values(options.axes, space);
 }
 
 void plan_cpu(TuneOptions& plan) {
-  drop_axes_of_gpus(plan, "the cpu device reads batches where they lie",
-                    "the cpu device launches nothing: a graph is recorded on a GPU",
-                    "the cpu device reads pixels where they lie");
+  keep_defaults(plan, [](const auto& axis) { return axis.not_on_cpu; });
   keep_applicable(plan, "precision", plan.space.precision, "the cpu device has fp32 and bf16",
                   cpu_supports);
 }
@@ -113,21 +91,14 @@ void plan_emulated(TuneOptions& plan, const SweepOptions& options, const Acceler
                 "An emulated device computes nothing and uses no energy: choose "
                 "--objective utilization, throughput or busy.");
   }
-  if (options.batch.empty()) space.batch = {accelerator.batch};
-  if (options.step_threads.empty()) space.step_threads = {1};
-  if (options.precision.empty()) space.precision = {Precision::fp32};
+  if (options.axes[&Config::batch].empty()) space.batch = {accelerator.batch};
+  if (options.axes[&Config::step_threads].empty()) space.step_threads = {1};
+  if (options.axes[&Config::precision].empty()) space.precision = {Precision::fp32};
   keep_applicable(
       plan, "batch", space.batch,
       "the emulated step is known for batches of " + std::to_string(accelerator.batch) + " alone",
       [&](int batch) { return batch == accelerator.batch; });
-  keep_applicable(plan, "step_threads", space.step_threads,
-                  "an emulated step uses no thread of this host",
-                  [](int threads) { return threads == 1; });
-  keep_applicable(plan, "precision", space.precision,
-                  "an emulated step has no number format, fp32 stands for it",
-                  [](Precision precision) { return precision == Precision::fp32; });
-  drop_axes_of_gpus(plan, "an emulated device copies nothing",
-                    "an emulated device launches nothing", "an emulated device converts nothing");
+  keep_defaults(plan, [](const auto& axis) { return axis.not_emulated; });
   plan.reference.batch = accelerator.batch;
 }
 
@@ -137,26 +108,26 @@ void plan_device(TuneOptions& plan, const SweepOptions& options, const TrainingD
   if (device.accelerator) return plan_emulated(plan, options, *device.accelerator);
   if (!device.gpu) return plan_cpu(plan);
   plan_gpu(plan, options, device.gpu->facts, workload);
-  if (options.batch.empty() && may_change_batch(plan)) {
+  if (options.axes[&Config::batch].empty() && may_change_batch(plan)) {
     plan.space.batch = thinned_batches(workload.batches, plan.reference.batch);
   }
 }
 
 /// What gains are measured against without --against: what frameworks do when told nothing, and
-/// what the user fixed, but no workers and no prefetch even then.
+/// what the user fixed to one value, but no workers and no prefetch even then.
 void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu, int cpus) {
   Config& reference = plan.reference;
-  const Space& space = plan.space;
-  reference.step_threads =
-      reference_value(space.step_threads, !options.step_threads.empty() || !is_cpu, cpus);
-  reference.batch = reference_value(space.batch, !options.batch.empty(), reference.batch);
-  if (space.effective_batch > 0) reference.accumulate = space.effective_batch / reference.batch;
-  reference.precision =
-      reference_value(space.precision, !options.precision.empty(), Precision::fp32);
-  reference.pinned = reference_value(space.pinned, !options.pinned.empty(), reference.pinned);
-  reference.graph = reference_value(space.graph, !options.graph.empty(), reference.graph);
-  reference.preprocess =
-      reference_value(space.preprocess, !options.preprocess.empty(), reference.preprocess);
+  const auto [workers, prefetch] = std::pair(reference.workers, reference.prefetch);
+  if (is_cpu) reference.step_threads = cpus;
+  for_each_axis_of(plan.space, [&](const auto& axis, const auto& values) {
+    const bool is_fixed = !options.axes.at(axis.name).empty() && values.size() == 1;
+    if (is_fixed) reference.*axis.field = values.front();
+  });
+  reference.workers = workers;
+  reference.prefetch = prefetch;
+  if (plan.space.effective_batch > 0) {
+    reference.accumulate = plan.space.effective_batch / reference.batch;
+  }
 }
 
 /// All that does not depend on the device.
@@ -248,7 +219,7 @@ TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
   plan_reference(plan, options, device.is_cpu(), cpus);
   plan.reference = against.value_or(plan.reference);
   drop_forbidden(plan);
-  if (device.gpu && options.workers.empty()) thin_workers(plan);
+  if (device.gpu && options.axes[&Config::workers].empty()) thin_workers(plan);
   return plan;
 }
 

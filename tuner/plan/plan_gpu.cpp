@@ -68,8 +68,9 @@ std::vector<int> thinned(const std::vector<int>& values, std::size_t most, int o
 
 /// Without workers every prefetch is the same.
 std::size_t count_configs(const Space& space) {
-  const std::size_t rest = space.pinned.size() * space.step_threads.size() * space.graph.size() *
-                           space.preprocess.size() * space.precision.size() * space.batch.size();
+  std::size_t all = 1;
+  for_each_axis_of(space, [&](const auto&, const auto& values) { all *= values.size(); });
+  const std::size_t rest = all / space.workers.size() / space.prefetch.size();
   const auto none = std::count(space.workers.begin(), space.workers.end(), 0);
   const std::size_t without = none > 0 ? 1 : 0;
   return ((space.workers.size() - without) * space.prefetch.size() + without) * rest;
@@ -95,18 +96,17 @@ std::size_t least_missed(const std::vector<int>& workers) {
 void plan_gpu(TuneOptions& plan, const SweepOptions& options, const Gpu& gpu,
               const PlannedWorkload& workload) {
   Space& space = plan.space;
-  if (options.prefetch.empty()) space.prefetch = {2, 4};
-  if (options.pinned.empty()) space.pinned = {false, true};
-  if (options.graph.empty()) space.graph = {false, true};
-  if (options.preprocess.empty() && workload.pixels) {
+  if (options.axes[&Config::prefetch].empty()) space.prefetch = {2, 4};
+  if (options.axes[&Config::pinned].empty()) space.pinned = {false, true};
+  if (options.axes[&Config::graph].empty()) space.graph = {false, true};
+  if (options.axes[&Config::preprocess].empty() && workload.pixels) {
     space.preprocess = {Preprocess::device, Preprocess::host};
   }
-  if (options.precision.empty() && contains(plan.allowed, Tier::numerics)) {
+  if (options.axes[&Config::precision].empty() && contains(plan.allowed, Tier::numerics)) {
     space.precision = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
   }
-  if (options.step_threads.empty()) space.step_threads = {1};
-  keep_applicable(plan, "step_threads", space.step_threads, "the step runs on the GPU",
-                  [](int threads) { return threads == 1; });
+  if (options.axes[&Config::step_threads].empty()) space.step_threads = {1};
+  keep_defaults(plan, [](const auto& axis) { return axis.not_on_gpu; });
   keep_applicable(plan, "preprocess", space.preprocess, "these samples are no bytes (u8)",
                   [&](Preprocess place) { return workload.pixels || place == Preprocess::device; });
   drop_precisions(plan, gpu);

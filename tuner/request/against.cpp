@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request/against.hpp"
 
-#include <array>
-#include <type_traits>
-#include <utility>
+#include <algorithm>
 
 #include "feedrate/core/error.hpp"
 #include "request/axes.hpp"
@@ -12,40 +10,6 @@ namespace feedrate {
 namespace {
 
 constexpr int torch_prefetch = 2;
-
-/// The flag of each axis. Accumulation has none: it follows from batch and --effective-batch.
-constexpr std::array<std::pair<std::string_view, std::string SweepOptions::*>, 8> axis_options = {
-    {{"workers", &SweepOptions::workers},
-     {"prefetch", &SweepOptions::prefetch},
-     {"pinned", &SweepOptions::pinned},
-     {"step_threads", &SweepOptions::step_threads},
-     {"graph", &SweepOptions::graph},
-     {"preprocess", &SweepOptions::preprocess},
-     {"precision", &SweepOptions::precision},
-     {"batch", &SweepOptions::batch}}};
-
-int least_of(std::string_view axis) {
-  return axis == "workers" ? 0 : 1;
-}
-
-int most_of(std::string_view axis) {
-  return axis == "batch" || axis == "accumulate" ? most_batch : 1024;
-}
-
-template <class T>
-T parse_value(std::string_view axis, const std::string& text) {
-  const std::string flag = "--against " + std::string(axis);
-  if constexpr (std::is_same_v<T, int>) {
-    return parse_integer(flag, text, least_of(axis), most_of(axis));
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return parse_name(flag, text, {"off", "on"}) == 1;
-  } else if constexpr (std::is_same_v<T, Precision>) {
-    return static_cast<T>(parse_name(flag, text, {precision_names.begin(), precision_names.end()}));
-  } else {
-    return static_cast<T>(
-        parse_name(flag, text, {preprocess_names.begin(), preprocess_names.end()}));
-  }
-}
 
 [[noreturn]] void refuse_axis(const std::string& name) {
   std::string all;
@@ -62,8 +26,7 @@ void add(Against& against, std::string name, const std::string& value) {
   bool known = false;
   for_each_axis([&](const auto& axis) {
     if (axis.name != name) return;
-    using Value = std::remove_reference_t<decltype(against.values.*axis.field)>;
-    against.values.*axis.field = parse_value<Value>(axis.name, value);
+    against.values.*axis.field = parse_value(axis, "--against " + name, value);
     against.axes.push_back(axis.name);
     known = true;
   });
@@ -138,10 +101,8 @@ Against parse_against(const std::string& text, int effective_batch) {
 SweepOptions fixed_to(const Against& against, SweepOptions options) {
   options.against.clear();
   for_each_axis([&](const auto& axis) {
-    if (!against.names(axis.name)) return;
-    for (const auto& [name, field] : axis_options) {
-      if (name == axis.name) options.*field = value_text(against.values.*axis.field);
-    }
+    if (!axis.values || !against.names(axis.name)) return;
+    options.axes[axis.name] = value_text(against.values.*axis.field);
   });
   if (against.names("workers")) options.max_workers.clear();
   if (against.names("batch")) options.max_batch.clear();

@@ -2,12 +2,11 @@
 // Values of an axis that can't be tried are taken out of a plan, and that is said.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "feedrate/core/config.hpp"
+#include "feedrate/core/axes.hpp"
 #include "feedrate/core/error.hpp"
 #include "feedrate/tune/state/options.hpp"
 
@@ -24,12 +23,6 @@ class NoneApplicable : public Error {
   const NotApplicable& last() const noexcept { return last_; }
 
  private:
-  static std::string flag_of(const std::string& axis) {
-    std::string flag = "--" + axis;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    return flag;
-  }
-
   NotApplicable last_;
 };
 
@@ -47,6 +40,17 @@ void keep_applicable(TuneOptions& plan, const std::string& axis, std::vector<T>&
   }
   values = kept;
   if (values.empty()) throw NoneApplicable(plan.not_applicable.back());
+}
+
+/// Keeps the default of each axis for which `why_not(axis)` says why it does not apply here.
+template <class WhyNot>
+void keep_defaults(TuneOptions& plan, WhyNot&& why_not) {
+  for_each_axis_of(plan.space, [&](const auto& axis, auto& values) {
+    const std::string why(why_not(axis));
+    if (why.empty()) return;
+    keep_applicable(plan, std::string(axis.name), values, why,
+                    [&](auto value) { return value == Config{}.*axis.field; });
+  });
 }
 
 }  // namespace feedrate

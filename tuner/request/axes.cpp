@@ -134,32 +134,6 @@ std::vector<std::size_t> parse_names(std::string_view flag, std::string_view tex
   return unique(indices);
 }
 
-std::vector<bool> parse_switches(std::string_view flag, std::string_view text) {
-  std::vector<bool> values;
-  for (const std::size_t index : parse_names(flag, text, {"off", "on"})) {
-    values.push_back(index == 1);
-  }
-  return values;
-}
-
-std::vector<Precision> parse_precisions(std::string_view flag, std::string_view text) {
-  std::vector<Precision> values;
-  for (const std::size_t index :
-       parse_names(flag, text, {precision_names.begin(), precision_names.end()})) {
-    values.push_back(static_cast<Precision>(index));
-  }
-  return values;
-}
-
-std::vector<Preprocess> parse_preprocess(std::string_view flag, std::string_view text) {
-  std::vector<Preprocess> values;
-  for (const std::size_t index :
-       parse_names(flag, text, {preprocess_names.begin(), preprocess_names.end()})) {
-    values.push_back(static_cast<Preprocess>(index));
-  }
-  return values;
-}
-
 std::uint64_t parse_bytes(std::string_view flag, std::string_view text) {
   constexpr std::pair<std::string_view, double> units[] = {
       {"", 1},      {"B", 1},        {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},    {"GB", 1e9},

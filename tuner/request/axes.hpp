@@ -2,12 +2,15 @@
 // What people write for axis values and times: "0,1,2,4", "16:1024:x2", "on,off", "100us".
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
-#include "feedrate/core/config.hpp"
+#include "feedrate/core/axes.hpp"
 
 namespace feedrate {
 
@@ -20,15 +23,6 @@ int parse_integer(std::string_view flag, std::string_view text, int least, int m
 
 /// A whole number from 0 on. Throws Error(usage) naming the flag.
 std::uint64_t parse_count(std::string_view flag, std::string_view text);
-
-/// "on", "off" or "on,off".
-std::vector<bool> parse_switches(std::string_view flag, std::string_view text);
-
-/// Precisions by name.
-std::vector<Precision> parse_precisions(std::string_view flag, std::string_view text);
-
-/// "device", "host" or "host,device".
-std::vector<Preprocess> parse_preprocess(std::string_view flag, std::string_view text);
 
 /// A time in seconds: "60s", "100us", "2min"; a plain number is seconds. Not negative.
 double parse_seconds(std::string_view flag, std::string_view text);
@@ -46,5 +40,60 @@ std::size_t parse_name(std::string_view flag, std::string_view text,
 /// Which of `names` the comma-separated words of `text` are.
 std::vector<std::size_t> parse_names(std::string_view flag, std::string_view text,
                                      const std::vector<std::string_view>& names);
+
+/// The values of an axis as its flag takes them: numbers or names. Each value once, in order.
+template <class T>
+std::vector<T> parse_values(const Axis<T>& axis, std::string_view flag, std::string_view text) {
+  if constexpr (std::is_same_v<T, int>) {
+    return parse_integers(flag, text, axis.least, axis.most);
+  } else {
+    std::vector<T> values;
+    for (const std::size_t index :
+         parse_names(flag, text, {names_of<T>.begin(), names_of<T>.end()})) {
+      values.push_back(static_cast<T>(index));
+    }
+    return values;
+  }
+}
+
+/// One value of an axis.
+template <class T>
+T parse_value(const Axis<T>& axis, std::string_view flag, std::string_view text) {
+  if constexpr (std::is_same_v<T, int>) {
+    return parse_integer(flag, text, axis.least, axis.most);
+  } else {
+    return static_cast<T>(parse_name(flag, text, {names_of<T>.begin(), names_of<T>.end()}));
+  }
+}
+
+/// What the command line says of each axis, as it was written; empty where nothing was.
+class AxisTexts {
+ public:
+  std::string& operator[](std::string_view axis) { return texts_[axis]; }
+  template <class T>
+  std::string& operator[](T Config::*field) {
+    return texts_[axis_of(field).name];
+  }
+  const std::string& at(std::string_view axis) const {
+    static const std::string nothing;
+    const auto found = texts_.find(axis);
+    return found == texts_.end() ? nothing : found->second;
+  }
+  template <class T>
+  const std::string& operator[](T Config::*field) const {
+    return at(axis_of(field).name);
+  }
+
+ private:
+  std::map<std::string_view, std::string> texts_;
+};
+
+/// Replaces the values of the axes that the command line has values of.
+inline void read_values(const AxisTexts& texts, Space& space) {
+  for_each_axis_of(space, [&](const auto& axis, auto& values) {
+    const std::string& text = texts.at(axis.name);
+    if (!text.empty()) values = parse_values(axis, flag_of(axis.name), text);
+  });
+}
 
 }  // namespace feedrate

@@ -94,29 +94,11 @@ void add_data(CLI::App& app, SweepOptions& options) {
 
 void add_axes(CLI::App& app, SweepOptions& options) {
   const OptionGroup group(app, "Axes (a LIST is 1,2,4 or 16:1024:x2)");
-  group.option("--workers", options.workers, "LIST",
-               "Threads that load; 0 loads in the training loop. The default doubles up to the "
-               "CPUs, and goes on while it gains.");
-  group.option("--batch", options.batch, "LIST",
-               "Samples per step. The default depends on the workload.");
-  group.option("--prefetch", options.prefetch, "LIST",
-               "Batches kept ready ahead of the step, by default 1,4, and 2,4 on a GPU.");
-  group.option("--pinned", options.pinned, "LIST",
-               "Batches in page-locked memory: on, off or on,off. The default on a GPU is both; on "
-               "the cpu device only off applies.");
-  group.option("--precision", options.precision, "LIST",
-               "Number formats of the step: fp32, tf32, fp16, bf16. The default on a GPU is all "
-               "that it has, on the cpu device fp32,bf16.");
-  group.option("--step-threads", options.step_threads, "LIST",
-               "Threads of the step on the cpu device, by default half of the CPUs and all; of a "
-               "script its own.");
-  group.option("--graph", options.graph, "LIST",
-               "The step on a GPU launched as one recorded CUDA graph: on, off or on,off, the "
-               "default there.");
-  group.option(
-      "--preprocess", options.preprocess, "LIST",
-      "Where the u8 pixels of images become floats for a GPU: host (in the workers), device, "
-      "or host,device, the default there.");
+  for_each_axis([&](const auto& axis) {
+    if (!axis.values) return;
+    group.option(flag_of(axis.name).c_str(), options.axes[axis.name], "LIST",
+                 std::string(axis.help));
+  });
   group.option(
       "--against", options.against, "PAIRS",
       "The config that you use now, such as workers=8,batch=64: the gains are over it. An axis "

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "feedrate/data/delayed_dataset.hpp"
+#include "request/axes.hpp"
 #include "verbs/doctor.hpp"
 
 namespace feedrate {
@@ -22,8 +23,7 @@ struct SweepOptions {
   std::string workload = "images";
   bool workload_given = false;
   std::string device;  ///< empty: a GPU where there is one, else the cpu
-  std::string workers, batch, prefetch, pinned, precision, step_threads, graph,
-      preprocess;       ///< axes
+  AxisTexts axes;
   std::string against;  ///< AXIS=VALUE,...; empty: the usual reference
   std::string budget;   ///< empty: 60s; 30s for a script, 120s for other commands
   std::string search;   ///< empty: model; grid or halving for commands that are launched anew

@@ -48,9 +48,4 @@ double parse_budget(const std::string& text, double otherwise, double shortest_s
   throw Error(Fault::usage, "--budget " + text + " is " + why + ": give it some seconds.");
 }
 
-std::vector<int> integers_or(const char* flag, const std::string& text, int least, int most,
-                             std::vector<int> otherwise) {
-  return text.empty() ? std::move(otherwise) : parse_integers(flag, text, least, most);
-}
-
 }  // namespace feedrate

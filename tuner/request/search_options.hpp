@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is asked for on the command line, whatever it searches: tiers, objective, strategy,
-// budget, and the values of an axis. Every function throws Error(usage) on text that is none.
+// What a search is asked for on the command line, whatever it searches: tiers, objective, strategy
+// and budget. Every function throws Error(usage) on text that is none.
 #pragma once
 
 #include <string>
@@ -28,9 +28,5 @@ Search parse_search(const std::string& text, Search otherwise);
 /// `why` says what it is too short for.
 double parse_budget(const std::string& text, double otherwise, double shortest_s,
                     const std::string& why);
-
-/// The values of an axis of whole numbers; `otherwise` where nothing was said.
-std::vector<int> integers_or(const char* flag, const std::string& text, int least, int most,
-                             std::vector<int> otherwise);
 
 }  // namespace feedrate

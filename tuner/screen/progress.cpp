@@ -27,17 +27,6 @@ std::string remaining(const Progress& progress) {
 
 }  // namespace
 
-std::string short_title(const Config& config) {
-  std::string text =
-      "workers " + std::to_string(config.workers) + ", prefetch " + std::to_string(config.prefetch);
-  if (config.pinned) text += ", pinned";
-  if (config.step_threads > 1) text += ", step threads " + std::to_string(config.step_threads);
-  if (config.graph) text += ", graph";
-  if (config.preprocess == Preprocess::host) text += ", preprocess host";
-  return text + ", " + std::string(name_of(config.precision)) + ", batch " +
-         std::to_string(config.batch);
-}
-
 void ProgressLine::note(const std::string& text) {
   if (options_.quiet) return;
   clear();
@@ -64,7 +53,7 @@ void ProgressLine::preparing(int done, int wanted) {
 void ProgressLine::show(const Progress& progress) {
   if (options_.quiet || options_.no_trials) return;
   if (!options_.live) return plain(progress);
-  std::string line = std::string(progress.phase) + ": " + short_title(*progress.config);
+  std::string line = std::string(progress.phase) + ": " + title_of(*progress.config);
   if (progress.best_samples_per_s > 0) {
     line = "best " + format_number(progress.best_samples_per_s) + "/s | " + line;
   }
@@ -82,7 +71,7 @@ void ProgressLine::plain(const Progress& progress) {
   const std::string phase(progress.phase);
   if (!progress.failure.empty()) {
     std::fprintf(stderr, "[%s] %s: %s: failed: %s\n", seconds.c_str(), phase.c_str(),
-                 short_title(*progress.config).c_str(), progress.failure.c_str());
+                 title_of(*progress.config).c_str(), progress.failure.c_str());
     return;
   }
   if (phase != last_phase_ && phase != "explore") {
@@ -93,7 +82,7 @@ void ProgressLine::plain(const Progress& progress) {
   if (std::find(seen_.begin(), seen_.end(), *progress.config) != seen_.end()) return;
   seen_.push_back(*progress.config);
   std::fprintf(stderr, "[%s] trial %zu: %s: %s samples/s\n", seconds.c_str(), seen_.size(),
-               short_title(*progress.config).c_str(),
+               title_of(*progress.config).c_str(),
                format_number(progress.round->samples_per_s()).c_str());
 }
 

@@ -46,7 +46,4 @@ class ProgressLine {
   std::vector<Config> seen_;  ///< trials that have had their line
 };
 
-/// "workers 2, batch 64": the axes that differ from what nobody sets.
-std::string short_title(const Config& config);
-
 }  // namespace feedrate

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A config: one point of the space that the tuner searches. Its axes are enumerated here, once.
+// A config is one point of the space that the tuner searches; a space has values for each field of
+// it. axes.hpp says what each field is.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
-#include <type_traits>
+#include <vector>
 
 namespace feedrate {
 
@@ -59,62 +59,18 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
-/// One axis of the space: its name in flags and JSON, its tier, and its field.
-template <class T>
-struct Axis {
-  std::string_view name;
-  Tier tier;
-  T Config::*field;
-  bool newer = false;     ///< choice files of older versions lack it: there it had its default
-  bool built_in = false;  ///< of the built-in steps alone: programs and commands have their own way
+/// The values that a sweep tries, named as the fields of Config.
+struct Space {
+  std::vector<int> workers = {0};
+  std::vector<int> prefetch = {2};
+  std::vector<bool> pinned = {false};
+  std::vector<int> step_threads = {1};
+  std::vector<bool> graph = {false};
+  std::vector<Preprocess> preprocess = {Preprocess::device};
+  std::vector<Precision> precision = {Precision::fp32};
+  std::vector<int> batch = {32};
+  int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
+  bool workers_may_grow = false;  ///< go on past the largest number while it still gains
 };
-
-/// Calls `visit(axis)` for each axis, in the order in which people read them.
-template <class Visit>
-constexpr void for_each_axis(Visit&& visit) {
-  visit(Axis<int>{"workers", Tier::safe, &Config::workers});
-  visit(Axis<int>{"prefetch", Tier::safe, &Config::prefetch});
-  visit(Axis<bool>{"pinned", Tier::safe, &Config::pinned});
-  visit(Axis<int>{"step_threads", Tier::safe, &Config::step_threads});
-  visit(Axis<bool>{.name = "graph",
-                   .tier = Tier::safe,
-                   .field = &Config::graph,
-                   .newer = true,
-                   .built_in = true});
-  visit(Axis<Preprocess>{.name = "preprocess",
-                         .tier = Tier::safe,
-                         .field = &Config::preprocess,
-                         .newer = true,
-                         .built_in = true});
-  visit(Axis<Precision>{"precision", Tier::numerics, &Config::precision});
-  visit(Axis<int>{"batch", Tier::training, &Config::batch});
-  visit(Axis<int>{"accumulate", Tier::training, &Config::accumulate});
-}
-
-/// The axis of a field.
-template <class T>
-constexpr Axis<T> axis_of(T Config::*field) noexcept {
-  Axis<T> found{};
-  for_each_axis([&](const auto& axis) {
-    if constexpr (std::is_same_v<decltype(axis.field), T Config::*>) {
-      if (axis.field == field) found = axis;
-    }
-  });
-  return found;
-}
-
-/// An axis' value as flags and people write it.
-inline std::string value_text(int value) {
-  return std::to_string(value);
-}
-inline std::string value_text(bool value) {
-  return value ? "on" : "off";
-}
-inline std::string value_text(Precision value) {
-  return std::string(name_of(value));
-}
-inline std::string value_text(Preprocess value) {
-  return std::string(name_of(value));
-}
 
 }  // namespace feedrate

@@ -1,34 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The space: the values of each axis, and the configs that they span.
+// The configs that a space spans, and how two of them differ: in tier, in cost, in one step.
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
-#include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "feedrate/core/config.hpp"
+#include "feedrate/core/axes.hpp"
 #include "feedrate/core/error.hpp"
 
 namespace feedrate {
-
-/// The values that a sweep tries, axis by axis, named as the fields of Config.
-struct Space {
-  std::vector<int> workers = {0};
-  std::vector<int> prefetch = {2};
-  std::vector<bool> pinned = {false};
-  std::vector<int> step_threads = {1};
-  std::vector<bool> graph = {false};
-  std::vector<Preprocess> preprocess = {Preprocess::device};
-  std::vector<Precision> precision = {Precision::fp32};
-  std::vector<int> batch = {32};
-  int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
-  bool workers_may_grow = false;  ///< go on past the largest number while it still gains
-};
 
 /// A value that was asked for but means nothing on this device.
 struct NotApplicable {
@@ -44,32 +27,15 @@ inline Config canonical(Config config) noexcept {
   return config;
 }
 
-namespace detail {
-
-/// Calls visit(axis, values) for each axis.
-template <class Visit>
-void for_each_values(const Space& space, Visit&& visit) {
-  visit(&Config::workers, space.workers);
-  visit(&Config::prefetch, space.prefetch);
-  visit(&Config::pinned, space.pinned);
-  visit(&Config::step_threads, space.step_threads);
-  visit(&Config::graph, space.graph);
-  visit(&Config::preprocess, space.preprocess);
-  visit(&Config::precision, space.precision);
-  visit(&Config::batch, space.batch);
-}
-
-}  // namespace detail
-
 /// All configs of a space, each once, in the order of the axes.
 inline std::vector<Config> configs_of(const Space& space) {
   std::vector<Config> configs = {Config{}};
-  detail::for_each_values(space, [&](auto field, const auto& values) {
+  for_each_axis_of(space, [&](const auto& axis, const auto& values) {
     std::vector<Config> next;
     for (const Config& config : configs) {
       for (const auto value : values) {
         next.push_back(config);
-        next.back().*field = value;
+        next.back().*axis.field = value;
       }
     }
     configs = std::move(next);
@@ -113,15 +79,17 @@ inline bool are_neighbours(const Config& a, Config b) noexcept {
   return axes == 1 && near;
 }
 
-/// Order of cost among configs that are equally fast: fewest workers, least memory, smallest
-/// batch, fewest step threads, widest precision, plain memory, no recorded step, bytes that travel.
+/// Which of two equally fast configs is the cheaper: fewest workers, least memory, smallest batch,
+/// and on in the order of the axes' costs.
 inline bool cheaper(const Config& a, const Config& b) noexcept {
-  const auto key = [](const Config& c) {
-    return std::tuple(c.workers, static_cast<long>(c.batch) * (c.prefetch + 1), c.batch,
-                      c.step_threads, static_cast<int>(c.precision), c.pinned, c.graph,
-                      c.preprocess);
-  };
-  return key(a) < key(b);
+  long difference = 0;
+  for_each_axis_by_cost([&](const auto& axis) {
+    const auto cost = [&](const Config& config) {
+      return axis.cost_of ? axis.cost_of(config) : static_cast<long>(config.*axis.field);
+    };
+    if (difference == 0) difference = cost(a) - cost(b);
+  });
+  return difference < 0;
 }
 
 }  // namespace feedrate

@@ -3,8 +3,13 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
+#include <set>
+#include <string>
+#include <type_traits>
 
 #include "example_report.hpp"
+#include "feedrate/core/axes.hpp"
+#include "feedrate/core/system_files.hpp"
 
 namespace feedrate::json_tests {
 namespace {
@@ -28,6 +33,40 @@ TEST_CASE("The report has the documented keys and the right figures", "[json]") 
   CHECK(json["diagnoses"][0]["how"] == "measured");
   CHECK(json["emulation"].is_null());
   CHECK(json["space"]["constraints"]["max_memory_bytes"].is_null());
+}
+
+/// What the schema should say of a value of an axis.
+template <class T>
+Json schema_of(const Axis<T>& axis) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return {{"type", "boolean"}};
+  } else if constexpr (std::is_same_v<T, int>) {
+    return {{"type", "integer"}, {"minimum", axis.name == "prefetch" ? 0 : axis.least}};
+  } else {
+    return {{"$ref", "#/$defs/" + std::string(axis.name)}};
+  }
+}
+
+TEST_CASE("The schema has each axis, with the type and the names of its values", "[json]") {
+  // Bug: an axis or a value that reports hold and the schema refuses, or one that is long gone.
+  const auto text = read_text(FEEDRATE_TEST_DATA "/../../results/report.schema.json");
+  const Json schema = Json::parse(text.value());
+  Json config = schema["$defs"]["config"];
+  const Json& space = schema["properties"]["space"]["properties"]["axes"];
+  std::set<std::string> all, swept;
+  for_each_axis([&]<class T>(const Axis<T>& axis) {
+    const std::string name(axis.name);
+    all.insert(name);
+    if (axis.values) swept.insert(name);
+    config["properties"][name].erase("description");
+    CHECK(config["properties"][name] == schema_of(axis));
+    if (axis.values) CHECK(space["properties"].contains(name));
+    if (std::is_enum_v<T>) CHECK(schema["$defs"][name]["enum"] == Json(names_of<T>));
+  });
+  CHECK(config["properties"].size() == all.size());
+  CHECK(space["properties"].size() == swept.size());
+  CHECK(config["required"].get<std::set<std::string>>() == all);
+  CHECK(space["required"].get<std::set<std::string>>() == swept);
 }
 
 TEST_CASE("A full report holds what was predicted, chosen, constrained and emulated", "[json]") {

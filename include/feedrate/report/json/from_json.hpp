@@ -96,10 +96,9 @@ inline void from_json(const Json& json, Config& config) {
   for_each_axis([&](const auto& axis) {
     auto& field = config.*axis.field;
     const Json& value = json.at(std::string(axis.name));
-    if constexpr (std::is_same_v<decltype(field), Precision&>) {
-      field = static_cast<Precision>(detail::index_of(precision_names, value));
-    } else if constexpr (std::is_same_v<decltype(field), Preprocess&>) {
-      field = static_cast<Preprocess>(detail::index_of(preprocess_names, value));
+    using Value = std::remove_reference_t<decltype(field)>;
+    if constexpr (std::is_enum_v<Value>) {
+      field = static_cast<Value>(detail::index_of(names_of<Value>, value));
     } else {
       value.get_to(field);
     }

@@ -73,15 +73,10 @@ inline Json constraints_json(const Constraints& constraints) {
 
 inline Json space_json(const Report& report) {
   const Space& space = report.space;
-  Json axes = {{"workers", space.workers},
-               {"prefetch", space.prefetch},
-               {"pinned", space.pinned},
-               {"step_threads", space.step_threads},
-               {"graph", space.graph}};
-  axes["preprocess"] =
-      json_array(space.preprocess, [](Preprocess place) -> Json { return name_of(place); });
-  axes["precision"] = json_array(space.precision, [](Precision p) -> Json { return name_of(p); });
-  axes["batch"] = space.batch;
+  Json axes;
+  for_each_axis_of(space, [&]<class T>(const Axis<T>& axis, const std::vector<T>& values) {
+    axes[std::string(axis.name)] = json_array(values, [](T value) { return value_json(value); });
+  });
   Json json = {{"axes", axes},
                {"workers_may_grow", space.workers_may_grow},
                {"constraints", constraints_json(report.constraints)}};

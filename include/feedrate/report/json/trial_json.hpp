@@ -12,17 +12,21 @@
 
 namespace feedrate {
 
+/// A value of an axis: a number, true or false, or a name.
+template <class T>
+Json value_json(T value) {
+  if constexpr (std::is_enum_v<T>) {
+    return value_text(value);
+  } else {
+    return value;
+  }
+}
+
 /// One key per axis.
 inline Json to_json(const Config& config) {
   Json json;
-  for_each_axis([&](const auto& axis) {
-    const auto value = config.*axis.field;
-    if constexpr (std::is_enum_v<std::remove_cv_t<decltype(value)>>) {
-      json[std::string(axis.name)] = name_of(value);
-    } else {
-      json[std::string(axis.name)] = value;
-    }
-  });
+  for_each_axis(
+      [&](const auto& axis) { json[std::string(axis.name)] = value_json(config.*axis.field); });
   return json;
 }
 

@@ -48,19 +48,27 @@ class RateTable {
  private:
   /// Whether a tier changes an axis of its own; else its row would repeat the one above.
   static bool adds(Tier tier, const Config& before, const Config& config) {
-    return tier == Tier::safe || config.precision != before.precision ||
-           config.batch != before.batch;
+    return tier == Tier::safe || !wider_changes(before, config).empty();
   }
 
   /// "safe changes", or what the tier adds: "+ bf16", "+ batch 64", "+ batch 16x4".
   static std::string label_of(const TierChoice& choice, const Config& before,
                               const Config& config) {
     if (choice.tier == Tier::safe) return "safe changes";
-    std::string label;
-    if (config.precision != before.precision) label += " " + value_text(config.precision);
-    if (config.batch != before.batch) label += " batch " + value_text(config.batch);
-    if (config.accumulate > 1) label += "x" + value_text(config.accumulate);
-    return "+" + label;
+    const std::string accumulated =
+        config.accumulate > 1 ? "x" + value_text(config.accumulate) : "";
+    return "+" + wider_changes(before, config) + accumulated;
+  }
+
+  /// " bf16 batch 64": the axes that differ, beyond those that are safe to change.
+  static std::string wider_changes(const Config& before, const Config& config) {
+    std::string text;
+    for_each_axis([&](const auto& axis) {
+      const bool differs = config.*axis.field != before.*axis.field;
+      if (!differs || axis.tier == Tier::safe || axis.shown == Shown::never) return;
+      text += " " + screen_text(axis, config);
+    });
+    return text;
   }
 
   bool is_wide() const noexcept { return options_.width >= 60; }

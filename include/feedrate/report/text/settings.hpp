@@ -5,10 +5,50 @@
 #include <string>
 #include <vector>
 
+#include "feedrate/core/axes.hpp"
 #include "feedrate/report/report.hpp"
 
 namespace feedrate {
 namespace detail {
+
+/// An axis' value as C++ writes it.
+inline std::string literal(int value) {
+  return std::to_string(value);
+}
+inline std::string literal(bool value) {
+  return value ? "true" : "false";
+}
+template <class Enum>
+std::string literal(Enum value) {
+  return std::string("feedrate::") + value_text(value);
+}
+
+/// ".graph = true", with a comma before it where something stands there already.
+template <class T>
+void add_field(std::string& text, const Axis<T>& axis, const Config& config) {
+  text +=
+      (text.empty() ? "." : ", .") + std::string(axis.name) + " = " + literal(config.*axis.field);
+}
+
+/// The fields of such options that are not as by default.
+inline std::string fields_of(OptionsWith options, const Config& config) {
+  std::string text;
+  for_each_axis([&](const auto& axis) {
+    const bool changed = config.*axis.field != Config{}.*axis.field;
+    if (axis.options == options && changed) add_field(text, axis, config);
+  });
+  return text;
+}
+
+/// In the order of LoaderOptions. Without workers nothing is prefetched.
+inline std::string loader_fields(const Config& config) {
+  std::string text;
+  add_field(text, axis_of(&Config::batch), config);
+  add_field(text, axis_of(&Config::workers), config);
+  if (config.workers > 0) add_field(text, axis_of(&Config::prefetch), config);
+  const std::string others = fields_of(OptionsWith::loader, config);
+  return others.empty() ? text : text + ", " + others;
+}
 
 /// Statements of C++, in which `dataset` is the user's; `field` holds its pixels.
 inline std::string feedrate_text(const Config& config, const std::string& field) {
@@ -19,20 +59,19 @@ inline std::string feedrate_text(const Config& config, const std::string& field)
         " auto source = std::make_shared<const feedrate::Normalized>(bytes, \"" +
         field + "\");";
   }
-  text += " const feedrate::LoaderOptions options{.batch = " + std::to_string(config.batch) +
-          ", .workers = " + std::to_string(config.workers);
-  if (config.workers > 0) text += ", .prefetch = " + std::to_string(config.prefetch);
-  text += "}; feedrate::Loader loader(source, options";
+  text += " const feedrate::LoaderOptions options{" + loader_fields(config) +
+          "}; feedrate::Loader loader(source, options";
   if (config.pinned) {
     text +=
         ", feedrate::cuda::make_pinned_slab(options.slots() * "
         "feedrate::BatchLayout(source->layout(), options.batch).bytes())";
   }
   text += ");";
-  if (config.graph) text += " const feedrate::cuda::StepOptions step_options{.graph = true};";
-  if (config.accumulate > 1) {
-    text += " const feedrate::OptimizerSpec optimizer{.accumulate = " +
-            std::to_string(config.accumulate) + "};";
+  const std::string step = fields_of(OptionsWith::step, config);
+  if (!step.empty()) text += " const feedrate::cuda::StepOptions step_options{" + step + "};";
+  const std::string optimizer = fields_of(OptionsWith::optimizer, config);
+  if (!optimizer.empty()) {
+    text += " const feedrate::OptimizerSpec optimizer{" + optimizer + "};";
   }
   return text;
 }
@@ -52,7 +91,9 @@ inline std::string torch_step_text(const Config& config) {
   if (config.precision == Precision::bf16 || config.precision == Precision::fp16) {
     text += "; " + autocast_text("device", config.precision);
   }
-  if (config.graph) text += "; with torch.compile(model, mode=\"reduce-overhead\")";
+  for_each_axis([&](const auto& axis) {
+    if (config.*axis.field != Config{}.*axis.field) text += axis.torch;
+  });
   return text;
 }
 

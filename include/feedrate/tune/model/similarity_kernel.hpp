@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Likeness: how much two configs have in common, axis by axis.
+// How similar two configs are, axis by axis.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "feedrate/core/axes.hpp"
 #include "feedrate/tune/model/predict.hpp"
 
 namespace feedrate {
@@ -34,70 +37,71 @@ struct Candidate {
   }
 };
 
-/// The likeness of each two of a list of candidates, from tables: 1 for equals, 0 for strangers.
+/// The similarity of each two of a list of candidates, from tables: 1 for equals, less for others.
 class SimilarityKernel {
  public:
   explicit SimilarityKernel(const std::vector<Candidate>& candidates) {
-    const auto add = [&](auto&& value, auto&& alike) { add_axis(candidates, value, alike); };
-    add([](const Candidate& c) { return c.config.workers; }, numbers_alike);
-    add([](const Candidate& c) { return c.config.prefetch; }, numbers_alike);
-    add([](const Candidate& c) { return c.config.batch; }, numbers_alike);
-    add([](const Candidate& c) { return c.config.step_threads; }, numbers_alike);
-    add([](const Candidate& c) { return static_cast<int>(c.config.precision); }, sorts_alike);
-    add([](const Candidate& c) { return static_cast<int>(c.config.pinned); }, sorts_alike);
-    add_varied(candidates, [](const Candidate& c) { return static_cast<int>(c.config.graph); });
-    add_varied(candidates,
-               [](const Candidate& c) { return static_cast<int>(c.config.preprocess); });
-    add([](const Candidate& c) { return static_cast<int>(c.bottleneck); }, sorts_alike);
-    add([](const Candidate& c) { return c.room; }, numbers_alike);
-    add([](const Candidate& c) { return c.crowd; }, numbers_alike);
+    for_each_axis_by_cost([&](const auto& axis) { add_axis(candidates, axis); });
+    add(
+        candidates, [](const Candidate& c) { return static_cast<int>(c.bottleneck); }, categories);
+    add(
+        candidates, [](const Candidate& c) { return c.room; }, numbers);
+    add(
+        candidates, [](const Candidate& c) { return c.crowd; }, numbers);
   }
 
-  /// Calls `visit(likeness)` for each axis of the candidates a and b.
+  /// Calls `visit(similarity)` for each property of the candidates a and b.
   template <class Visit>
-  void for_each_axis(std::size_t a, std::size_t b, Visit&& visit) const {
-    for (const Axis& axis : axes_) visit(axis.table[axis.level[a] * axis.levels + axis.level[b]]);
+  void for_each_property(std::size_t a, std::size_t b, Visit&& visit) const {
+    for (const Property& property : properties_) {
+      visit(property.table[property.level[a] * property.levels + property.level[b]]);
+    }
   }
 
  private:
-  struct Axis {
+  struct Property {
     std::vector<std::size_t> level;  ///< of each candidate
     std::size_t levels = 0;
     std::vector<double> table;  ///< levels x levels
   };
 
-  /// Numbers are alike by their ratio; none at all is a thing of its own.
-  static double numbers_alike(int a, int b) noexcept {
+  /// Numbers are similar by their ratio; none at all is a thing of its own.
+  static double numbers(int a, int b) noexcept {
     if ((a == 0) != (b == 0)) return 0.2;
     return std::exp(-std::abs(std::log2((1.0 + a) / (1.0 + b))) / 1.5);
   }
 
-  static double sorts_alike(int a, int b) noexcept { return a == b ? 1 : 0.7; }
+  static double categories(int a, int b) noexcept { return a == b ? 1 : 0.7; }
 
-  /// A sort that most spaces don't vary: there it would make all candidates more alike.
-  template <class Value>
-  void add_varied(const std::vector<Candidate>& candidates, Value&& value) {
+  /// An axis that most spaces don't vary would make all candidates there more similar.
+  template <class T>
+  void add_axis(const std::vector<Candidate>& candidates, const Axis<T>& axis) {
+    const auto value = [&](const Candidate& c) { return static_cast<int>(c.config.*axis.field); };
     const bool varies = std::any_of(candidates.begin(), candidates.end(), [&](const Candidate& c) {
       return value(c) != value(candidates.front());
     });
-    if (varies) add_axis(candidates, value, sorts_alike);
+    if (axis.newer && !varies) return;
+    add(candidates, value, std::is_same_v<T, int> ? numbers : categories);
   }
 
-  template <class Value, class Alike>
-  void add_axis(const std::vector<Candidate>& candidates, Value&& value, Alike&& alike) {
+  template <class Value>
+  void add(const std::vector<Candidate>& candidates, Value&& value,
+           double (*similarity)(int, int) noexcept) {
     std::map<int, std::size_t> places;
     for (const Candidate& candidate : candidates) places.emplace(value(candidate), 0);
     std::size_t next = 0;
     for (auto& [at, place] : places) place = next++;
-    Axis axis{{}, places.size(), {}};
-    for (const Candidate& candidate : candidates) axis.level.push_back(places[value(candidate)]);
-    for (const auto& [a, place_a] : places) {
-      for (const auto& [b, place_b] : places) axis.table.push_back(alike(a, b));
+    Property property{{}, places.size(), {}};
+    for (const Candidate& candidate : candidates) {
+      property.level.push_back(places[value(candidate)]);
     }
-    axes_.push_back(std::move(axis));
+    for (const auto& [a, place_a] : places) {
+      for (const auto& [b, place_b] : places) property.table.push_back(similarity(a, b));
+    }
+    properties_.push_back(std::move(property));
   }
 
-  std::vector<Axis> axes_;
+  std::vector<Property> properties_;
 };
 
 }  // namespace feedrate

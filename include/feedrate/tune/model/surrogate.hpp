@@ -24,7 +24,7 @@ class Surrogate {
   /// Measurements within `drift_s` share the machine's momentary speed.
   Surrogate(std::vector<Candidate> candidates, double drift_s)
       : candidates_(std::move(candidates)),
-        likeness_(candidates_),
+        similarity_(candidates_),
         drift_s_(drift_s),
         beside_(candidates_.size()),
         beliefs_(candidates_.size()) {}
@@ -91,9 +91,9 @@ class Surrogate {
 
   Covariance covariance(std::size_t a, std::size_t b) const {
     double sum = 0, product = 1;
-    likeness_.for_each_axis(a, b, [&](double alike) {
-      sum += alike;
-      product *= alike;
+    similarity_.for_each_property(a, b, [&](double similarity) {
+      sum += similarity;
+      product *= similarity;
     });
     const double own = a == b ? square(single) : 0;
     const double crowding = square(crowd) * (busy(a) * busy(b) + beyond_half(a) * beyond_half(b));
@@ -173,7 +173,7 @@ class Surrogate {
   }
 
   std::vector<Candidate> candidates_;
-  SimilarityKernel likeness_;
+  SimilarityKernel similarity_;
   double drift_s_;
   std::vector<Seen> seen_;
   std::vector<std::vector<Covariance>> beside_;  ///< of each candidate with each that was seen

@@ -28,23 +28,14 @@ inline std::string field_text(const Field& field) {
   return text + (field.ragged ? "r;" : ";");
 }
 
-inline int number_of(Precision value) noexcept {
-  return static_cast<int>(value);
-}
-inline int number_of(Preprocess value) noexcept {
-  return static_cast<int>(value);
-}
-inline int number_of(int value) noexcept {
-  return value;
-}
-
 /// " workers=4 prefetch=2 ...". A newer axis at its default is left out: what older versions have
 /// kept still holds.
 inline std::string config_fields(const Config& config) {
   std::string text;
   for_each_axis([&](const auto& axis) {
     if (axis.newer && config.*axis.field == Config{}.*axis.field) return;
-    text += " " + std::string(axis.name) + "=" + std::to_string(number_of(config.*axis.field));
+    text +=
+        " " + std::string(axis.name) + "=" + std::to_string(static_cast<int>(config.*axis.field));
   });
   return text;
 }
@@ -61,10 +52,11 @@ inline std::string dataset_key(std::size_t samples, const Layout& layout) {
 /// A number that stands for all that is asked of a sweep but its budget and seed.
 inline std::string space_key(const TuneOptions& options) {
   std::string text = detail::config_fields(options.reference);
-  detail::for_each_values(options.space, [&](auto field, const auto& values) {
-    if (axis_of(field).newer && values.size() == 1 && values.front() == Config{}.*field) return;
+  for_each_axis_of(options.space, [&](const auto& axis, const auto& values) {
+    const bool is_usual = values.size() == 1 && values.front() == Config{}.*axis.field;
+    if (axis.newer && is_usual) return;
     text += "|";
-    for (const auto value : values) text += std::to_string(detail::number_of(value)) + ",";
+    for (const auto value : values) text += std::to_string(static_cast<int>(value)) + ",";
   });
   text += "|" + std::to_string(options.space.effective_batch) +
           (options.space.workers_may_grow ? "g" : "") + "|" +

@@ -35,9 +35,8 @@ inline void refuse_untried(const Space& space, bool takes_config) {
                 "Batches in a program's own tuning lie in plain memory: take 'pinned' "
                 "out of the space.");
   }
-  for_each_values(space, [](auto field, const auto& values) {
-    const auto axis = axis_of(field);
-    if (!axis.built_in || !has_choice(values, Config{}.*field)) return;
+  for_each_axis_of(space, [](const auto& axis, const auto& values) {
+    if (!axis.built_in || !has_choice(values, Config{}.*axis.field)) return;
     throw Error(Fault::usage,
                 "How a program's own step is launched, and where it makes floats of bytes, is its "
                 "own: take '" +
@@ -80,18 +79,17 @@ inline void refuse_config(const Config& config, std::size_t samples) {
 }
 
 inline void refuse_space(const Space& space, std::size_t samples) {
-  for_each_values(space, [](auto, const auto& values) {
+  for_each_axis_of(space, [](const auto&, const auto& values) {
     if (!values.empty()) return;
     throw Error(Fault::usage, "An axis of the space has no values: give each at least one.");
   });
-  const auto each = [&](auto field, const auto& values) {
+  for_each_axis_of(space, [&](const auto& axis, const auto& values) {
     Config config{.batch = 1};
     for (const auto value : values) {
-      config.*field = value;
+      config.*axis.field = value;
       refuse_config(config, samples);
     }
-  };
-  for_each_values(space, each);
+  });
   for (const int batch : space.batch) {
     if (space.effective_batch % batch != 0) {
       refuse_batch(batch, "it doesn't divide the effective batch of " +

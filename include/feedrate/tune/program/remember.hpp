@@ -35,21 +35,10 @@ struct Choice {
 namespace detail {
 
 /// The largest number that a value of this type is written as.
-constexpr std::uint64_t largest(int) noexcept {
-  return 1 << 30;
-}
-constexpr std::uint64_t largest(bool) noexcept {
-  return 1;
-}
-constexpr std::uint64_t largest(Precision) noexcept {
-  return precision_names.size() - 1;
-}
-constexpr std::uint64_t largest(Preprocess) noexcept {
-  return preprocess_names.size() - 1;
-}
-constexpr std::uint64_t largest(Confidence) noexcept {
-  return standing_names.size() - 1;
-}
+template <class T>
+constexpr std::uint64_t largest = names_of<T>.size() - 1;
+template <>
+inline constexpr std::uint64_t largest<int> = 1 << 30;
 
 /// The whole number behind "name=" among the words of a line; empty where there is none.
 inline std::optional<std::string_view> word_after(std::string_view line, const std::string& name) {
@@ -162,9 +151,9 @@ class ChoiceFile {
       if (axis.newer && !detail::word_after(line, std::string(axis.name))) return;
       auto& value = choice.config.*axis.field;
       using Value = std::remove_reference_t<decltype(value)>;
-      value = static_cast<Value>(number(axis.name, detail::largest(value)));
+      value = static_cast<Value>(number(axis.name, detail::largest<Value>));
     });
-    choice.standing = static_cast<Confidence>(number("standing", detail::largest(choice.standing)));
+    choice.standing = static_cast<Confidence>(number("standing", standing_names.size() - 1));
     choice.speedup = number("speedup_permille", 1'000'000'000) / 1000.0;
     return whole ? std::optional(choice) : std::nullopt;
   }

@@ -2,11 +2,12 @@
 // The memory that configs may take: what needs more by prediction is not tried.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <utility>
 
+#include "feedrate/core/axes.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial.hpp"
 #include "feedrate/tune/state/options.hpp"
@@ -41,14 +42,12 @@ class MemoryLimit {
 
  private:
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
-  using Key = std::tuple<int, int, int, Precision, int, bool, bool, bool, Preprocess>;
-  using Known = std::map<Key, std::uint64_t>;
+  using Known = std::map<decltype(values_of(Config{})), std::uint64_t>;
 
   template <class Ask>
-  static std::uint64_t asked(Known& known, const Config& c, Ask&& ask) {
-    const Key key{c.batch,       c.prefetch, c.step_threads, c.precision, c.accumulate,
-                  c.workers > 0, c.pinned,   c.graph,        c.preprocess};
-    const auto [found, added] = known.try_emplace(key, 0);
+  static std::uint64_t asked(Known& known, Config config, Ask&& ask) {
+    config.workers = std::min(config.workers, 1);  // their number takes no memory
+    const auto [found, added] = known.try_emplace(values_of(config), 0);
     if (added) found->second = ask();
     return found->second;
   }

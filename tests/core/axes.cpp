@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of core/config.hpp.
-#include "feedrate/core/config.hpp"
+// Tests of core/axes.hpp.
+#include "feedrate/core/axes.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <set>
@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace feedrate::config_tests {
+namespace feedrate::axes_tests {
 
 TEST_CASE("the axes cover every field: changing all of them changes a config in all its parts") {
   // Bug: a field added to Config but not to the list, so that flags and JSON leave it out.
@@ -82,4 +82,46 @@ TEST_CASE("a newer axis has a default that says what older versions did") {
   CHECK(value_text(Preprocess::host) == "host");
 }
 
-}  // namespace feedrate::config_tests
+TEST_CASE("the axes' costs are an order: 1, 2, 3 and on, each once") {
+  // Bug: two axes at one place, of which the list by cost would name one twice and the other never.
+  std::set<int> costs;
+  int axes = 0;
+  for_each_axis_by_cost([&](const auto& axis) {
+    ++axes;
+    CHECK(axis.cost == axes);
+    costs.insert(axis.cost);
+  });
+  CHECK(costs.size() == axis_count - 1);  // accumulation follows from the batch
+}
+
+TEST_CASE("an axis that is swept has values by default, words and a help text") {
+  // Bug: a flag without help, or a space in which an axis has no value and therefore no config.
+  for_each_axis_of(Space{}, [](const auto& axis, const auto& values) {
+    CHECK(values.size() == 1);
+    CHECK(axis.help.size() > 20);
+    CHECK((axis.words.empty() == (axis.name == "precision")));
+  });
+}
+
+TEST_CASE("the title of a config names what differs, and always workers, prefetch and batch") {
+  // Bug: two trials that read alike on the screen.
+  CHECK(title_of({.workers = 2, .prefetch = 4}) == "workers 2, prefetch 4, fp32, batch 32");
+  CHECK(title_of({.pinned = true,
+                  .step_threads = 3,
+                  .graph = true,
+                  .preprocess = Preprocess::host,
+                  .precision = Precision::bf16,
+                  .batch = 8,
+                  .accumulate = 4}) ==
+        "workers 0, prefetch 0, pinned, step threads 3, graph, preprocess host, bf16, batch 8");
+}
+
+TEST_CASE("values read as flags take them") {
+  // Bug: a switch shown as 1, or a flag that no command line has.
+  CHECK(value_text(12) == "12");
+  CHECK(value_text(true) == "on");
+  CHECK(value_text(Precision::tf32) == "tf32");
+  CHECK(flag_of("step_threads") == "--step-threads");
+}
+
+}  // namespace feedrate::axes_tests

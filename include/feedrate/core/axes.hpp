@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The axes of the space, declared once: all that other code knows of an axis is in this list.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/config.hpp"
+
+namespace feedrate {
+
+/// The names of a type's values, in their order. Whole numbers have none.
+template <class T>
+inline constexpr std::array<std::string_view, 0> names_of{};
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<bool>{"off", "on"};
+template <>
+inline constexpr std::array<std::string_view, 4> names_of<Precision> = precision_names;
+template <>
+inline constexpr std::array<std::string_view, 2> names_of<Preprocess> = preprocess_names;
+
+/// When the title of a config names an axis.
+enum class Shown : std::uint8_t { always, changed, never };
+
+/// Which options of this library have a field of the axis' name, beside workers, prefetch and batch
+/// of the loader.
+enum class OptionsWith : std::uint8_t { none, loader, step, optimizer };
+
+/// Samples in the slots of the ring: what an axis costs in memory.
+constexpr long samples_in_slots(const Config& config) noexcept {
+  return static_cast<long>(config.batch) * (config.prefetch + 1);
+}
+
+/// One axis.
+template <class T>
+struct Axis {
+  using Value = T;
+
+  std::string_view name;  ///< in JSON and files; the flag has hyphens for its underscores
+  T Config::*field = {};
+  std::vector<T> Space::*values = {};  ///< none: other axes decide its value
+  Tier tier = Tier::safe;
+  int cost = 0;  ///< place in the order that decides between equally fast configs; 0: none
+  long (*cost_of)(const Config&) noexcept = nullptr;  ///< where the value itself is not the cost
+  int least = 1, most = 1024;                         ///< of whole numbers
+  bool newer = false;     ///< older files lack it, and models count it only where it varies
+  bool built_in = false;  ///< of the built-in steps alone: programs and commands have their own way
+  /// Why only its default applies there.
+  std::string_view not_on_cpu = {}, not_on_gpu = {}, not_emulated = {};
+  Shown shown = Shown::changed;
+  std::string_view words = {};  ///< in front of the value on the screen, or alone where it is "on"
+  OptionsWith options = OptionsWith::none;
+  std::string_view torch = {};  ///< what PyTorch is told where it is on
+  std::string_view help = {};   ///< of the flag
+};
+
+/// In the order in which people read them.
+inline constexpr auto all_axes = std::tuple(
+    Axis<int>{.name = "workers",
+              .field = &Config::workers,
+              .values = &Space::workers,
+              .cost = 1,
+              .least = 0,
+              .shown = Shown::always,
+              .words = "workers",
+              .help = "Threads that load; 0 loads in the training loop. The default doubles up to "
+                      "the CPUs, and goes on while it gains."},
+    Axis<int>{.name = "prefetch",
+              .field = &Config::prefetch,
+              .values = &Space::prefetch,
+              .cost = 2,
+              .cost_of = samples_in_slots,
+              .shown = Shown::always,
+              .words = "prefetch",
+              .help = "Batches kept ready ahead of the step, by default 1,4, and 2,4 on a GPU."},
+    Axis<bool>{.name = "pinned",
+               .field = &Config::pinned,
+               .values = &Space::pinned,
+               .cost = 6,
+               .not_on_cpu = "the cpu device reads batches where they lie",
+               .not_emulated = "an emulated device copies nothing",
+               .words = "pinned",
+               .help = "Batches in page-locked memory: on, off or on,off. The default on a GPU is "
+                       "both; on the cpu device only off applies."},
+    Axis<int>{.name = "step_threads",
+              .field = &Config::step_threads,
+              .values = &Space::step_threads,
+              .cost = 4,
+              .not_on_gpu = "the step runs on the GPU",
+              .not_emulated = "an emulated step uses no thread of this host",
+              .words = "step threads",
+              .help = "Threads of the step on the cpu device, by default half of the CPUs and all; "
+                      "of a script its own."},
+    Axis<bool>{.name = "graph",
+               .field = &Config::graph,
+               .values = &Space::graph,
+               .cost = 7,
+               .newer = true,
+               .built_in = true,
+               .not_on_cpu = "the cpu device launches nothing: a graph is recorded on a GPU",
+               .not_emulated = "an emulated device launches nothing",
+               .words = "graph",
+               .options = OptionsWith::step,
+               .torch = "; with torch.compile(model, mode=\"reduce-overhead\")",
+               .help = "The step on a GPU launched as one recorded CUDA graph: on, off or on,off, "
+                       "the default there."},
+    Axis<Preprocess>{.name = "preprocess",
+                     .field = &Config::preprocess,
+                     .values = &Space::preprocess,
+                     .cost = 8,
+                     .newer = true,
+                     .built_in = true,
+                     .not_on_cpu = "the cpu device reads pixels where they lie",
+                     .not_emulated = "an emulated device converts nothing",
+                     .words = "preprocess",
+                     .help = "Where the u8 pixels of images become floats for a GPU: host (in the "
+                             "workers), device, or host,device, the default there."},
+    Axis<Precision>{.name = "precision",
+                    .field = &Config::precision,
+                    .values = &Space::precision,
+                    .tier = Tier::numerics,
+                    .cost = 5,
+                    .not_emulated = "an emulated step has no number format, fp32 stands for it",
+                    .shown = Shown::always,
+                    .help = "Number formats of the step: fp32, tf32, fp16, bf16. The default on a "
+                            "GPU is all that it has, on the cpu device fp32,bf16."},
+    Axis<int>{.name = "batch",
+              .field = &Config::batch,
+              .values = &Space::batch,
+              .tier = Tier::training,
+              .cost = 3,
+              .most = most_batch,
+              .shown = Shown::always,
+              .words = "batch",
+              .help = "Samples per step. The default depends on the workload."},
+    Axis<int>{.name = "accumulate",
+              .field = &Config::accumulate,
+              .tier = Tier::training,
+              .most = most_batch,
+              .shown = Shown::never,
+              .words = "accumulate",
+              .options = OptionsWith::optimizer});
+
+inline constexpr std::size_t axis_count = std::tuple_size_v<decltype(all_axes)>;
+
+/// Calls `visit(axis)` for each axis, in the order in which people read them.
+template <class Visit>
+constexpr void for_each_axis(Visit&& visit) {
+  std::apply([&](const auto&... axis) { (visit(axis), ...); }, all_axes);
+}
+
+/// Calls `visit(axis, values)` for each axis that a space has values of.
+template <class AnySpace, class Visit>
+void for_each_axis_of(AnySpace&& space, Visit&& visit) {
+  for_each_axis([&](const auto& axis) {
+    if (axis.values) visit(axis, space.*axis.values);
+  });
+}
+
+namespace detail {
+
+/// The places of the axes in the list, cheapest change first, those that cost nothing left out.
+inline constexpr auto axes_by_cost = [] {
+  constexpr std::size_t costly =
+      std::apply([](const auto&... axis) { return (std::size_t{axis.cost > 0} + ...); }, all_axes);
+  const auto costs =
+      std::apply([](const auto&... axis) { return std::array{axis.cost...}; }, all_axes);
+  std::array<std::size_t, costly> order{};
+  for (std::size_t at = 0; at < axis_count; ++at) {
+    const auto dearer = [&](int cost) { return cost > 0 && cost < costs[at]; };
+    if (costs[at] > 0) order.at(std::ranges::count_if(costs, dearer)) = at;
+  }
+  return order;
+}();
+
+}  // namespace detail
+
+/// Calls `visit(axis)` for each axis that decides between equally fast configs, the first one
+/// first.
+template <class Visit>
+constexpr void for_each_axis_by_cost(Visit&& visit) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (visit(std::get<detail::axes_by_cost[I]>(all_axes)), ...);
+  }
+  (std::make_index_sequence<detail::axes_by_cost.size()>());
+}
+
+/// The axis of a field.
+template <class T>
+constexpr Axis<T> axis_of(T Config::*field) noexcept {
+  Axis<T> found{};
+  for_each_axis([&](const auto& axis) {
+    if constexpr (std::is_same_v<decltype(axis.field), T Config::*>) {
+      if (axis.field == field) found = axis;
+    }
+  });
+  return found;
+}
+
+/// All values of a config, in the order of the axes.
+constexpr auto values_of(const Config& config) noexcept {
+  return std::apply([&](const auto&... axis) { return std::tuple(config.*axis.field...); },
+                    all_axes);
+}
+
+/// A value as flags and people write it.
+template <class T>
+std::string value_text(T value) {
+  if constexpr (std::is_same_v<T, int>) {
+    return std::to_string(value);
+  } else {
+    return std::string(names_of<T>[static_cast<std::size_t>(value)]);
+  }
+}
+
+/// "--step-threads".
+inline std::string flag_of(std::string_view axis) {
+  std::string flag = "--" + std::string(axis);
+  std::replace(flag.begin() + 2, flag.end(), '_', '-');
+  return flag;
+}
+
+/// An axis and its value on the screen: "workers 4", "pinned", "bf16".
+template <class T>
+std::string screen_text(const Axis<T>& axis, const Config& config) {
+  const std::string words(axis.words), value = value_text(config.*axis.field);
+  if (value == "on") return words;
+  return words.empty() ? value : words + " " + value;
+}
+
+/// "workers 2, prefetch 4, pinned, fp32, batch 32".
+inline std::string title_of(const Config& config) {
+  std::string text;
+  for_each_axis([&](const auto& axis) {
+    const bool changed = config.*axis.field != Config{}.*axis.field;
+    if (axis.shown == Shown::never || (axis.shown == Shown::changed && !changed)) return;
+    text += (text.empty() ? "" : ", ") + screen_text(axis, config);
+  });
+  return text;
+}
+
+}  // namespace feedrate
