@@ -34,7 +34,7 @@ backports_line() {
 }
 
 # with_backports FOLDER: sets apt_backports to the options that make apt see backports alone, by
-# lists of their own in FOLDER, so that nothing is left behind in apt's own places.
+# lists of their own in FOLDER, so that apt's own folders stay unchanged.
 with_backports() {
   mkdir -p "$1/lists/partial"
   backports_line >"$1/backports.list" || exit 1
@@ -89,7 +89,7 @@ install_catch2_of_backports() {
 }
 
 unknown_to_apt() {
-  echo "apt can't get all of: $*. Check the network, the source lists and the room on the disk;" \
+  echo "apt can't get all of: $*. Check the network, the source lists and the free disk space;" \
     "a machine without network can use packages that tools/offline-deps has collected elsewhere."
 }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh clone to a build: get the missing parts, configure, compile. Sourced by the tools.
+# From a fresh clone to a build: gets missing packages, configures, compiles. Sourced by the tools.
 # shellcheck shell=bash
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -20,7 +20,7 @@ uses_newer_meson=
 # shellcheck source=tools/lib/cuda.sh
 . "$top/tools/lib/cuda.sh"
 
-# The packages collected for a machine without network, if there are any.
+# The folder of packages collected for a machine without network, if it exists.
 offline_folder() {
   local folder=${FEEDRATE_DEPS:-$deps/packages}
   [ -n "${FEEDRATE_DEPS:-}" ] || [ -f "$folder/made-for" ] || return 0
@@ -33,7 +33,7 @@ may_install() { [ "$(id -u)" = 0 ] && [ -z "${FEEDRATE_UNPACK:-}" ]; }
 # shellcheck source=/dev/null
 use_unpacked() { [ ! -f "$deps/env.sh" ] || { . "$deps/env.sh" && uses_unpacked=yes; }; }
 
-# get_parts PART...: afterwards all of them are here, or the run has ended with a sentence.
+# get_parts PART...: installs all of them, or ends the run with a message.
 get_parts() {
   local missing folder
   mapfile -t missing < <(missing_of "$@")
@@ -57,7 +57,7 @@ get_missing() {
   if [ -n "$folder" ]; then
     unpack_offline "$folder"
   elif ! has_apt; then
-    die "Missing here: $(described_all "$@"). Install them with this system's package manager (apt, which this does by itself, is absent)."
+    die "Missing here: $(described_all "$@"). Install them with this system's package manager (this tool only knows apt, which is not installed)."
   elif may_install; then
     install_as_root "${packages[@]}"
   else
@@ -72,7 +72,7 @@ make_venv() {
   (get_parts venv) && loud "$(python_of_meson)" -m venv --system-site-packages "$deps/venv"
 }
 
-# In a folder of this clone.
+# Into a folder of this clone.
 get_newer_meson() {
   local folder
   folder=$(offline_folder) || exit 1
@@ -81,28 +81,28 @@ get_newer_meson() {
     return
   fi
   if [ ! -x "$deps/venv/bin/meson" ]; then
-    say "Getting Meson 1.4 or newer with pip, into $deps/venv, because CUDA wants it."
+    say "Getting Meson 1.4 or newer with pip, into $deps/venv, because CUDA needs it."
     make_venv && loud "$deps/venv/bin/pip" install -q --retries 1 'meson>=1.4' || return 1
   fi
   PATH=$deps/venv/bin:$PATH
   uses_newer_meson=$deps/venv/bin
 }
 
-# collect_meson FOLDER: the same as a wheel, for machines without network.
+# collect_meson FOLDER: downloads Meson as a wheel, for machines without network.
 collect_meson() {
   [ -z "$(find "$1" -maxdepth 1 -name 'meson-*.whl')" ] || return 0
-  say "Getting Meson 1.4 or newer with pip, because CUDA wants it."
+  say "Getting Meson 1.4 or newer with pip, because CUDA needs it."
   loud python3 -m pip download -q --no-deps --retries 1 -d "$1" 'meson>=1.4'
 }
 
-# meson_of_wheel FOLDER: the Meson that tools/offline-deps put there. It is Python alone: unpacked,
-# it runs, without pip.
+# meson_of_wheel FOLDER: unpacks the wheel that tools/offline-deps put there. Meson is pure Python, so
+# it needs no pip.
 meson_of_wheel() {
   local wheel
   wheel=$(find "$1" -maxdepth 1 -name 'meson-*.whl' | sort -V | tail -n 1)
   [ -n "$wheel" ] || return 1
   if [ ! -x "$deps/meson/bin/meson" ]; then
-    say "Unpacking Meson from ${wheel##*/} into $deps/meson, because CUDA wants it."
+    say "Unpacking Meson from ${wheel##*/} into $deps/meson, because CUDA needs it."
     rm -rf "$deps/meson"
     mkdir -p "$deps/meson/bin"
     "$(python_of_meson)" -m zipfile -e "$wheel" "$deps/meson" || return 1
@@ -115,7 +115,7 @@ meson_of_wheel() {
   uses_newer_meson=$deps/meson/bin
 }
 
-# What later runs need to use the build as this one made it.
+# The environment that later runs need to use this build.
 remember_environment() {
   {
     [ -z "$uses_unpacked" ] || echo ". '$deps/env.sh'"
@@ -129,18 +129,18 @@ remember_environment() {
 # shellcheck source=/dev/null
 recall_environment() { [ ! -f "$build/.environment" ] || . "$build/.environment"; }
 
-# Everything a build folder was made with; another value means that it is made afresh.
+# Everything that determines a build folder; another value makes a new one.
 signature() {
   echo "$(meson --version) ${CC:-} ${CXX:-} $(command -v nvcc) ${PKG_CONFIG_PATH:-} ${LDFLAGS:-} ${CXXFLAGS:-} $top"
 }
 
-# configure OPTION...: makes the build folder, or gives it options that it lacks.
+# configure OPTION...: creates the build folder, or sets missing options.
 configure() {
   local wanted
   wanted=$(signature)
   if [ ! -f "$build/build.ninja" ] || [ "$(cat "$build/.made-with" 2>/dev/null)" != "$wanted" ]; then
     [ ! -e "$build" ] || [ -d "$build/meson-private" ] ||
-      die "$build exists and is no build folder of Meson's; move it away, or name another one in FEEDRATE_BUILD."
+      die "$build exists and is no Meson build folder; move it, or set FEEDRATE_BUILD to another folder."
     rm -rf "$build"
     say "Configuring $build (release)."
     loud meson setup "$build" "$top" "$@" || die "Meson could not configure the build; see above."
@@ -150,7 +150,7 @@ configure() {
   set_options "$@"
 }
 
-# Only what was not set before: switching between the tools must not configure anew.
+# Only new options: switching between the tools must not configure again.
 set_options() {
   local option news=()
   for option; do grep -qxFe "$option" "$build/.options" || news+=("$option"); done
@@ -159,8 +159,8 @@ set_options() {
   printf '%s\n' "${news[@]}" >>"$build/.options"
 }
 
-# compile TARGET...: silent where there is nothing to do but to look for the version, which Meson's
-# vcs_tag does each time: three steps at most.
+# compile TARGET...: silent if there is nothing to do but the version (Meson's vcs_tag, at most three
+# steps each time).
 compile() {
   local steps
   steps=$(ninja -C "$build" -n "$@" 2>/dev/null | grep -c '^\[') || true
@@ -172,16 +172,16 @@ compile() {
   fi
 }
 
-# One line about the tools themselves and the system: a change of it makes every part be looked for.
+# One line about the tools and the system; if it changes, every package is searched again.
 stamp() {
   echo "$(cat "$top"/tools/lib/*.sh | cksum) $top ${CXX:-} $PATH" \
     "${CUDA_HOME:-} ${CUDA_PATH:-} ${CUDA_ROOT:-} ${FEEDRATE_CUDA:-} $(cuda_of_system)"
 }
 
-# Looking for every part takes half a second or more; the stamp says that they were here last time.
+# Searching every package takes half a second or more; the stamp says that all were present.
 is_prepared() { [ -f "$build/build.ninja" ] && [ "$(cat "$build/.ready-$1" 2>/dev/null)" = "$(stamp)" ]; }
 
-# Whether the last run of this tool left all it needs, and the build is brought up to date by that.
+# Whether the last run of this tool left everything it needs; then this updates the build.
 # prepared WHICH "PARTS" TARGET...
 prepared() {
   local which=$1 parts_wanted=$2
@@ -208,7 +208,7 @@ prepare() {
     configure $options
     compile "$@" || die "The build failed; see above."
     remember_environment
-    # A GPU whose toolkit could not be had: the next run looks again.
+    # If the toolkit of a GPU could not be downloaded, the next run tries again.
     [ -n "$cuda_is_pending" ] || echo "$found" >"$build/.ready-$which"
   fi
   drop_lock

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# The CUDA toolkit: one that is here, else NVIDIA's wheels in a folder of this clone.
+# Finds a CUDA toolkit, or gets NVIDIA's wheels into a folder of this clone.
 #
-#   .deps/cuda/       the wheels of a toolkit, where there is a GPU and no toolkit
+#   .deps/cuda/       the wheels, if there is a GPU and no toolkit
 # shellcheck shell=bash
 
-# As the caller has it: what is unpacked for the build has another one, with other packages.
+# The caller's Python; the one unpacked for the build has other packages.
 caller_python=$(command -v python3 || command -v python || true)
 usual_toolkits=(/usr/local/cuda '/usr/local/cuda-*' /opt/cuda)
 nvidia_device=/dev/nvidia0
@@ -12,7 +12,7 @@ uses_cuda_of=
 uses_cuda_libraries=
 cuda_is_pending=
 
-# All of CUDA 13 runs on drivers from 580 on. The wheels of CUDA 12 hold no nvcc.
+# CUDA 13 needs driver 580 or newer. The wheels of CUDA 12 contain no nvcc.
 cuda_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88
   nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cublas==13.0.2.14)
 oldest_driver_of_wheels=580
@@ -20,15 +20,15 @@ oldest_gpu_of_wheels=7.5
 
 has_gpu() { nvidia-smi -L 2>/dev/null | grep -q '^GPU' || [ -e "$nvidia_device" ]; }
 
-# ask_driver FIELD: one line per GPU; nothing where nvidia-smi does not know it.
+# ask_driver FIELD: one line per GPU; nothing if nvidia-smi does not know the field.
 ask_driver() { nvidia-smi --query-gpu="$1" --format=csv,noheader 2>/dev/null | grep -E '^[0-9.]+$' || true; }
 
-# "13.0"; nothing where it does not run.
+# "13.0"; nothing if it does not run.
 release_of() { "$1" --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p'; }
 
 any_exists() { compgen -G "$1" >/dev/null; }
 
-# missing_of_toolkit FOLDER: the first thing that a build needs and that is not there.
+# missing_of_toolkit FOLDER: the first file that a build needs and that is missing.
 missing_of_toolkit() {
   local file
   [ -x "$1/bin/nvcc" ] || { echo bin/nvcc && return; }
@@ -54,7 +54,7 @@ for folder in (found.submodule_search_locations or []) if found else []:
 EOF
 }
 
-# Where toolkits are looked for, best first: who names the folder, and the folder.
+# The places to search, best first: the name of the variable, and the folder.
 toolkit_places() {
   local name place
   for name in CUDA_HOME CUDA_PATH CUDA_ROOT; do
@@ -86,26 +86,26 @@ find_toolkit() {
   while read -r named folder; do
     missing=$(missing_of_toolkit "$folder")
     [ -n "$missing" ] || { echo "$folder" && return; }
-    [ "$named" = - ] || say "The CUDA toolkit in $folder (see $named) lacks $missing; looking for another one."
+    [ "$named" = - ] || say "The CUDA toolkit in $folder (see $named) lacks $missing; trying the next place."
   done < <(toolkit_places)
   return 1
 }
 
-# use_toolkit FOLDER: for Meson, and all that it runs.
+# use_toolkit FOLDER: sets the environment of Meson and its children.
 use_toolkit() {
   say "Building with the CUDA toolkit $(release_of "$1/bin/nvcc") in $1."
   if [ "$(readlink -f "$(command -v nvcc)")" != "$(readlink -f "$1/bin/nvcc")" ]; then
     uses_cuda_of=$1/bin
     PATH=$uses_cuda_of:$PATH
   fi
-  # nvcc looks for its libraries in lib64, which wheels do not have.
+  # nvcc searches its libraries in lib64, which wheels do not have.
   if [ ! -e "$1/lib64" ] && [ -f "$1/lib/libcudart_static.a" ]; then
     uses_cuda_libraries=$1/lib
     export LIBRARY_PATH=$uses_cuda_libraries${LIBRARY_PATH:+:$LIBRARY_PATH}
   fi
 }
 
-# Why the wheels' toolkit would not serve the GPU that is here; nothing where it does.
+# Why the wheels' toolkit does not support this GPU; nothing if it does.
 unfit_for_wheels() {
   local driver newest
   driver=$(ask_driver driver_version | head -n 1)
@@ -117,21 +117,21 @@ unfit_for_wheels() {
   fi
 }
 
-# get_toolkit: by pip, for a machine that has a GPU. Says why where that is not to be.
+# get_toolkit: by pip, on a machine with a GPU; else it says why not.
 get_toolkit() {
   local unfit offline pip
   if ! has_gpu; then
-    say "Neither a CUDA toolkit nor a GPU here: building for the CPU alone, which is fine."
+    say "No CUDA toolkit and no GPU found: building for the CPU alone."
     return 1
   fi
   if [ "${FEEDRATE_CUDA:-}" = no ]; then
-    say "No CUDA toolkit here, and FEEDRATE_CUDA=no: building for the CPU alone."
+    say "No CUDA toolkit found, and FEEDRATE_CUDA=no: building for the CPU alone."
     return 1
   fi
   cuda_is_pending=yes
   unfit=$(unfit_for_wheels)
   if [ -n "$unfit" ]; then
-    say "No CUDA toolkit here, and pip has only CUDA 13, which does not serve this GPU ($unfit): building for" \
+    say "No CUDA toolkit found, and pip has only CUDA 13, which does not support this GPU ($unfit): building for" \
       "the CPU alone. Install the CUDA toolkit 12.9 (its runfile needs no root: 'sh cuda_12.9*.run --silent" \
       "--toolkit --toolkitpath=DIR'), then run this with CUDA_HOME=DIR."
     return 1
@@ -139,15 +139,15 @@ get_toolkit() {
   offline=$(offline_folder) || exit 1
   { [ -z "$offline" ] && download_toolkit; } || {
     pip="python3 -m pip install --no-deps --target '$deps/cuda' ${cuda_wheels[*]}"
-    say "There is a GPU here and no CUDA toolkit, and none could be had: building for the CPU alone. With network," \
-      "run this again; without, run \"$pip\" where there is one, and copy that folder here."
+    say "There is a GPU but no CUDA toolkit, and none could be downloaded: building for the CPU alone. With network," \
+      "run this again. Without, run \"$pip\" on a machine with network, and copy that folder here."
     return 1
   }
 }
 
-# Into a folder that gets its name once it is whole. pip's own temporary files are as large.
+# The folder gets its final name when it is complete. pip's temporary files are as large.
 download_toolkit() {
-  say "There is a GPU here and no CUDA toolkit. Getting one with pip (compiler, headers, runtime and cuBLAS:" \
+  say "There is a GPU but no CUDA toolkit. Getting one with pip (compiler, headers, runtime and cuBLAS:" \
     "525 MB, unpacked 840 MB) into $deps/cuda. FEEDRATE_CUDA=no builds for the CPU alone."
   rm -rf "$deps/cuda" "$deps/cuda.part"
   mkdir -p "$deps/cuda.part/temporary"
@@ -156,12 +156,12 @@ download_toolkit() {
     mv "$deps/cuda.part/wheels" "$deps/cuda" && rm -rf "$deps/cuda.part"
 }
 
-# Says what becomes of CUDA, gets what is missing of it, and the newer Meson that it wants.
+# Finds or gets a toolkit and the Meson version that CUDA needs, and says what it does.
 look_for_cuda() {
   local toolkit
   toolkit=$(find_toolkit) || { get_toolkit && toolkit=$(find_toolkit); } || return 0
   if ! meson_is_here 1.4 && ! get_newer_meson; then
-    say "CUDA wants Meson 1.4, which could not be had: building for the CPU alone."
+    say "CUDA needs Meson 1.4, which could not be downloaded: building for the CPU alone."
     cuda_is_pending=yes
     return
   fi

@@ -45,7 +45,7 @@ write_status() {
 
 update_as_user() {
   say "Reading the distribution's package lists into $parts."
-  loud user_apt apt-get -qq update || say "apt complained, see above; going on with what it got."
+  loud user_apt apt-get -qq update || say "apt reported an error, see above; continuing with the lists it has."
 }
 
 # download_as_user PACKAGE...: these and what they need, into the folder $archives.
@@ -61,7 +61,7 @@ download_as_user() {
     # The lists may be older than the mirror, where packages have been replaced since.
     download_plain "${plain[@]}" ||
       { [ -z "$updated" ] && update_as_user && download_plain "${plain[@]}"; } ||
-      die "The packages could not be had, see above (network? disk full?); run this again when that is mended."
+      die "The packages could not be downloaded, see above (network? disk full?); fix that and run this again."
   fi
   if [ -n "$catch2" ]; then (download_catch2_of_backports) || exit 1; fi
 }
@@ -78,7 +78,7 @@ download_catch2_of_backports() {
   say "Getting from the release's backports: $words"
   cd "$archives" || exit 1
   # shellcheck disable=SC2086
-  loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be had; see above."
+  loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be downloaded; see above."
 }
 
 # All that another system is given of the collected packages: what it has itself, and what else runs
@@ -127,7 +127,7 @@ unpack_one() {
   files_of "$1" |
     tar -C "$root" --keep-directory-symlink --no-same-owner -xf - \
       --exclude='./usr/share/doc' --exclude='./usr/share/man' --exclude='./usr/share/locale' ||
-    die "Unpacking $1 failed, see above (disk full?); run this again when that is mended."
+    die "Unpacking $1 failed, see above (disk full?); fix that and run this again."
 }
 
 # The merged /usr of the distributions, which packages rely on.
@@ -221,7 +221,7 @@ begin_unpacked() {
   local mode=$1 here="$1 $deps"
   # LDFLAGS and CXXFLAGS are split at blanks, and no quotes help there.
   [[ $top != *[[:space:]]* ]] ||
-    die "Packages can't be unpacked into $deps: its path has a space, which compiler flags can't have. Move the clone."
+    die "Packages can't be unpacked into $deps: its path contains a space, which compiler flags can't contain. Move the clone."
   [ "$(cat "$deps/made-for" 2>/dev/null)" = "$here" ] && return
   rm -rf "$root" "$deps/bin" "$deps/unpacked" "$deps/env.sh"
   echo "$here" >"$deps/made-for"
@@ -237,7 +237,7 @@ unpack_as_user() {
   begin_unpacked "$mode"
   write_status "$mode"
   download_as_user "$@"
-  say "Unpacking them into $root; nothing outside of this clone is touched."
+  say "Unpacking them into $root; nothing outside of this clone changes."
   mapfile -t packages < <(packages_in "$archives")
   unpack "$mode" "${packages[@]}"
   mend_root "$mode"
