@@ -82,7 +82,7 @@ TEST_CASE("a thread that fails at any point lets the others go and throws to the
   CHECK_THROWS_AS(median_rate_of(3, fails_in_work, shortest), std::runtime_error);
 }
 
-TEST_CASE("a rate is known when it was measured and nothing stands against it") {
+TEST_CASE("a rate is known if it was measured and not rejected") {
   // Bug: a rate that is said to be known although nothing was measured.
   CHECK(Rate{5, ""}.known());
   CHECK_FALSE(Rate{}.known());

@@ -55,7 +55,7 @@ TEST_CASE("writing stops when its time is over, with what there is") {
   CHECK(file.bytes() == ProbeFile::stretch_bytes);
 }
 
-TEST_CASE("what can't be read is told in a phrase") {
+TEST_CASE("unreadable values are described in a phrase") {
   // Bug: a rate of zero or a throw where folder or file can't be used: a value is wanted.
   PlantedTree tree;
   tree.plant("/empty", "");

@@ -34,8 +34,7 @@ TEST_CASE("An instance of a GPU is found by its UUID, whichever one the runtime 
   CHECK_FALSE(detail::is_named(device, "GPU-5a5a", 1));
 }
 
-TEST_CASE("A device tells its L2 cache, and one that does not is taken for a small one",
-          "[device]") {
+TEST_CASE("A device reports its L2 cache; without a report it counts as small", "[device]") {
   // Bug: no columns at all, or those of all images at once, where the driver says 0.
   FreshDevice fresh;
   CHECK(l2_bytes() == std::size_t{50} << 20);

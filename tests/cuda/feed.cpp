@@ -31,7 +31,7 @@ TEST_CASE("Kernels see what the loader delivers, whatever the schedule", "[feed]
   }
 }
 
-TEST_CASE("A device batch tells what its host batch did", "[feed]") {
+TEST_CASE("A device batch describes itself as its host batch does", "[feed]") {
   // Bug: a last, short batch that is taken for a full one.
   FreshDevice device;
   Stream compute;

@@ -51,7 +51,7 @@ TEST_CASE("A failure of any call of a feed's life gives one error, no leak and n
   }
 }
 
-TEST_CASE("After a failed call no copy is still to read the loader's memory", "[feed]") {
+TEST_CASE("After a failed call no pending copy reads the loader's memory", "[feed]") {
   // Bug: leases given up while the device, which works, still copies from their slots.
   for (std::uint64_t n = 1; n <= 20; ++n) {
     FreshDevice device;

@@ -49,7 +49,7 @@ TEST_CASE("A recording that throws ends, and the stream works on", "[graph]") {
   CHECK(standin::living().graphs == 0);
 }
 
-TEST_CASE("What may not be recorded breaks the recording", "[graph]") {
+TEST_CASE("Calls that can't be recorded break the recording", "[graph]") {
   // Bug: an allocation or a wait inside a step, which fails on a real device alone.
   FreshDevice device;
   Stream stream;

@@ -28,7 +28,7 @@ std::string file_of_known() {
   return info.dli_fname;
 }
 
-TEST_CASE("A library is opened from where the loader looks, and its functions found", "[library]") {
+TEST_CASE("A library is opened from the loader's path, and its functions are found", "[library]") {
   // Bug: a library that is opened twice, or a function that is null and called.
   const LibrarySearch search{.name = known, .mend = "install it"};
   void* const library = open_library(search);
@@ -51,8 +51,7 @@ TEST_CASE("A library is found in each of the folders that are named", "[library]
   CHECK(open_library({.name = name, .last = {nowhere, folder}, .mend = ""}));
 }
 
-TEST_CASE("Of a library that is nowhere it is said where it was looked for, and what to do",
-          "[library]") {
+TEST_CASE("A missing library is reported with the searched places and what to do", "[library]") {
   // Bug: "not found" without the name, the folders or the remedy; a file that is no library taken
   // for a missing one.
   test::PlantedTree tree;

@@ -57,14 +57,14 @@ TEST_CASE("A copy into pageable memory waits for it, one into pinned memory does
   }
 }
 
-TEST_CASE("Fresh memory of the device is poisoned", "[standin]") {
+TEST_CASE("New device memory is filled with poison", "[standin]") {
   // Bug: a step that relies on zeroed memory.
   FreshDevice device;
   const DeviceMemory memory(64);
   CHECK(on_host(memory, 16) == std::vector<int>(16, -1));
 }
 
-TEST_CASE("Guarded memory is the queued work's alone", "[standin]") {
+TEST_CASE("Guarded memory belongs only to queued work", "[standin]") {
   // Bug: host code that reads memory of the device, which works on a stand-in alone.
   FreshDevice device;
   const DeviceMemory memory(300);
@@ -130,7 +130,7 @@ TEST_CASE("A call fails where it is told to, once", "[standin]") {
   CHECK_NOTHROW(memory_state());
 }
 
-TEST_CASE("After an error that stays every call fails, and queued work never runs", "[standin]") {
+TEST_CASE("After a sticky error every call fails, and queued work never runs", "[standin]") {
   // Bug: a lost device that comes back.
   FreshDevice device;
   Stream stream;

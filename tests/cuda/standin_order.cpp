@@ -72,7 +72,7 @@ TEST_CASE("Without a wait the lazy schedule runs nothing of another stream", "[s
   CHECK(order == "ba");
 }
 
-TEST_CASE("The eager schedule runs work at once, the lazy one after some looks", "[standin]") {
+TEST_CASE("The eager schedule runs work at once, the lazy one after some queries", "[standin]") {
   // Bug: schedules that are alike, or a loop of queries that never ends.
   for (const bool eager : {false, true}) {
     FreshDevice device(eager ? standin::eager : standin::lazy);
@@ -89,7 +89,7 @@ TEST_CASE("The eager schedule runs work at once, the lazy one after some looks",
   }
 }
 
-TEST_CASE("Seeds give different orders of two streams, each seed always the same", "[standin]") {
+TEST_CASE("Each seed gives its own order of two streams, always the same", "[standin]") {
   // Bug: "random" schedules that are all alike, or that can't be repeated.
   const auto order_of = [](std::uint64_t seed) {
     FreshDevice device(standin::random(seed));
@@ -137,7 +137,7 @@ TEST_CASE("Work of a stream that was destroyed is still done", "[standin]") {
   CHECK(ran);
 }
 
-TEST_CASE("The real runtime's small print about events is kept", "[standin]") {
+TEST_CASE("Events behave as the real runtime documents", "[standin]") {
   // Bug: code that works on the stand-in alone.
   FreshDevice device;
   Stream stream;

@@ -105,7 +105,7 @@ TEST_CASE("A recorded step is three launches: preprocessing, labels, graph") {
   CHECK(standin::calls_of("cudaGraphInstantiate") == 1);
 }
 
-TEST_CASE("A rate that a schedule changes reaches all further updates, recorded or not") {
+TEST_CASE("A changed learning rate reaches all later updates, recorded or not") {
   // Bug: the rate of the recording, or one that lasts for a single update.
   const bool graph = GENERATE(false, true);
   start_device_for_steps(GENERATE(standin::lazy, standin::eager));
@@ -130,7 +130,7 @@ TEST_CASE("A rate that a schedule changes reaches all further updates, recorded 
   }
 }
 
-TEST_CASE("A step that was just made has learnt nothing, though it has run to warm up") {
+TEST_CASE("A new step has not trained, although it ran to warm up") {
   // Bug: momentum, Adam's time or a loss scale from samples that nobody gave it.
   start_device_for_steps();
   OptimizerSpec accumulating = adam(0.01f);
@@ -171,7 +171,7 @@ TEST_CASE(
   CHECK(gpu.step->loss() < 0.05);
 }
 
-TEST_CASE("A wrong label is told once, with its place, and nothing is learnt until then") {
+TEST_CASE("A wrong label is reported once with its position, and nothing trains until then") {
   // Bug: it indexes past the scores, or is silently a sample less.
   const bool graph = GENERATE(false, true);
   start_device_for_steps();
@@ -213,7 +213,7 @@ TEST_CASE("A step without the memory for it says so, and the next one that fits 
   CHECK(gpu.step->loss() > 0);
 }
 
-TEST_CASE("A device that is lost is told by the call that finds out") {
+TEST_CASE("A lost device is reported by the call that detects it") {
   // Bug: an endless wait, or a step that goes on as if nothing had been.
   start_device_for_steps();
   StreamStep gpu(toy_cnn(), adam(), Precision::fp32, 4);

@@ -66,7 +66,7 @@ TEST_CASE("The tuner sweeps pinned memory, precision and graphs of a GPU", "[swe
   CHECK(standin::living().device_blocks == 0);
 }
 
-TEST_CASE("Of batches that a sweep finds no room for, each is infeasible and no other", "[sweep]") {
+TEST_CASE("Only batches that do not fit are infeasible", "[sweep]") {
   // Bug: one batch without room takes the whole run with it, or is called a failure.
   start_device_for_steps();
   const Workload workload = numbers_on_a_gpu();

@@ -47,7 +47,7 @@ TEST_CASE("Leases end with their copies, and no later than settle", "[upload]") 
   CHECK_NOTHROW(loader.reconfigure({.batch = 4}));
 }
 
-TEST_CASE("A batch that finds no room on the device costs that batch alone", "[upload]") {
+TEST_CASE("A batch that does not fit on the device costs only that batch", "[upload]") {
   // Bug: a device that is out of memory and is not usable afterwards.
   FreshDevice device;
   Stream compute;
@@ -102,7 +102,7 @@ TEST_CASE("Nothing is freed any more of a device that does not answer", "[upload
   standin::reset();
 }
 
-TEST_CASE("Room on the device grows with the batches and is taken once", "[upload]") {
+TEST_CASE("Device memory grows with the batches and is allocated once", "[upload]") {
   // Bug: an allocation of device memory in the steady state, or a slot that is too small.
   FreshDevice device;
   Stream compute;
@@ -128,7 +128,7 @@ TEST_CASE("Room on the device grows with the batches and is taken once", "[uploa
   CHECK(standin::living().device_blocks == 1);
 }
 
-TEST_CASE("Slots and deadlines that make no sense are refused", "[upload]") {
+TEST_CASE("Invalid slots and deadlines are an error", "[upload]") {
   // Bug: a division by no slots.
   FreshDevice device;
   CHECK_THROWS_AS(Uploader(nullptr, {.slots = 0}), Error);

@@ -43,7 +43,7 @@ TEST_CASE("Headers of all three versions and five types are read") {
   CHECK(header.data_offset + header.data_bytes == file.size());
 }
 
-TEST_CASE("What we can't read is refused by name and reason") {
+TEST_CASE("Unreadable files are an error with name and reason") {
   // Bug: bytes of another type or order are handed out as numbers.
   const auto of = [](const char* name) {
     return refusal(read_bytes(fixture(std::string("npy/") + name + ".npy")));
@@ -74,7 +74,7 @@ TEST_CASE("A header longer than 64 KiB is refused") {
   CHECK(contains(refusal(file), "header of 65537 bytes"));
 }
 
-TEST_CASE("A file cut at any byte, or with any bit of its header flipped, does no harm") {
+TEST_CASE("A truncated file, or one with any header bit flipped, does no harm") {
   // Bug: the reader runs past the end of the header (seen by the sanitizer), or takes a cut file.
   const std::string name = GENERATE("f32", "version2");
   const Bytes file = read_bytes(fixture("npy/" + name + ".npy"));

@@ -44,7 +44,7 @@ TEST_CASE("Another seed or epoch gives another order, the same ones the same", "
   CHECK(epoch_of(a, 0) != epoch_of(b, 0));
 }
 
-TEST_CASE("A shuffled order tears neighbours apart", "[order]") {
+TEST_CASE("A shuffled order separates neighbours", "[order]") {
   // Bug: a weak mix, after which neighbours stay neighbours. Of 10,000 pairs of a random order 2
   // * 10,000 / 10,000 = 2 are expected to be neighbours; 20 or more has a chance below 1e-12.
   const auto samples = epoch_of(Order(10'000, 100, {.seed = 5}), 0);

@@ -117,7 +117,7 @@ ModelSpec too_large_for_any_card() {
   return with_layers({features}, {Linear{features}});
 }
 
-TEST_CASE("A wrong label is told by the GPU, and too large a step leaves it usable") {
+TEST_CASE("A wrong label is reported by the GPU, and too large a step leaves the GPU usable") {
   // Bug: an illegal address, which loses the context for the whole process.
   StreamStep gpu(toy_cnn(), adam(), Precision::bf16, 4);
   ToyBatch good(toy_cnn(), 4), bad(toy_cnn(), 4);

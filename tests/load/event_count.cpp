@@ -9,7 +9,7 @@
 namespace feedrate::parking_tests {
 namespace {
 
-TEST_CASE("Who waits in vain is told so at the end of its time", "[parking]") {
+TEST_CASE("A wait without a result ends with a message", "[parking]") {
   // Bug: a timeout that is never, or that comes at once.
   EventCount parking;
   const double begin_s = SteadyClock{}.now_s();
@@ -44,7 +44,7 @@ TEST_CASE("No wake-up is lost between looking and falling asleep", "[parking]") 
   CHECK(SteadyClock{}.now_s() - begin_s < 50);
 }
 
-TEST_CASE("As many are woken as are wanted, and all where all are", "[parking]") {
+TEST_CASE("As many workers wake up as requested, and all if all are requested", "[parking]") {
   // Bug: one call that wakes a single thread of many. Who is not woken sleeps for a minute.
   EventCount parking;
   std::atomic<int> looks{0}, tickets{0}, served{0};

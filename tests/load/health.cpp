@@ -33,7 +33,7 @@ struct Bed {
   Health read(double now_s, int active = 2) { return meter.read(now_s, counters, workers, active); }
 };
 
-TEST_CASE("A fed consumer is the limit, and the headroom is what workers rest", "[health]") {
+TEST_CASE("A fed consumer is the limit, and idle time of workers is the headroom", "[health]") {
   // Bug: a headroom of the wrong sign, or of all workers together. Two workers filled 3 and 5 of
   // 10 s: they could do 20 / 8 as much.
   Bed bed;
@@ -49,7 +49,7 @@ TEST_CASE("A fed consumer is the limit, and the headroom is what workers rest", 
   CHECK(health.text() == "fed 97 %: waited 3 % of 10 s; the loader could go 2.5x faster");
 }
 
-TEST_CASE("A reading speaks of the time since the last one alone", "[health]") {
+TEST_CASE("A reading covers only the time since the last one", "[health]") {
   // Bug: totals since the loader was made, which hide that it starves by now.
   Bed bed;
   bed.workers[0]->fill_s = bed.workers[1]->fill_s = 1;
@@ -112,7 +112,7 @@ TEST_CASE("A slow consumer of a real loader is fed, with headroom", "[health]") 
   CHECK((!health.headroom || *health.headroom > 3));
 }
 
-TEST_CASE("A slow dataset of a real loader starves its consumer", "[health]") {
+TEST_CASE("A slow dataset in a real loader starves its consumer", "[health]") {
   // Bug: waiting that is not seen. Each sample takes 2 ms and the consumer nothing: it waits all
   // the time. Who else is slow then depends on what threads get of a busy machine; the tests with
   // books of their own tell workers and prefetch apart.

@@ -62,7 +62,7 @@ TEST_CASE("A loader that starts at a batch continues what another had begun", "[
   CHECK(delivered == expected);
 }
 
-TEST_CASE("Behind a short batch the labels are -1", "[loader]") {
+TEST_CASE("After a short batch the labels are -1", "[loader]") {
   // Bug: a tail that keeps labels of an earlier batch, on which a step of fixed size would train.
   Loader loader(Numbers{10}, {.batch = 8, .order = {.shuffle = false}});
   CHECK(loader.next()->count() == 8);
@@ -73,7 +73,7 @@ TEST_CASE("Behind a short batch the labels are -1", "[loader]") {
   for (std::size_t i = 2; i < last->capacity(); ++i) CHECK(labels[i] == -1);
 }
 
-TEST_CASE("Behind the last epoch there is no batch", "[loader]") {
+TEST_CASE("After the last epoch there is no batch", "[loader]") {
   // Bug: a loop that never ends, or workers that fill beyond the end.
   for (int workers : {0, 2}) {
     Loader loader(Numbers{10}, {.batch = 4, .workers = workers, .epochs = 2});
@@ -184,7 +184,7 @@ TEST_CASE("After a loop that was left early the next one continues the epoch", "
   CHECK(rest == std::vector<std::size_t>{2, 3, 4});
 }
 
-TEST_CASE("Options and data that make no sense are refused", "[loader]") {
+TEST_CASE("Invalid options and data are an error", "[loader]") {
   // Bug: options that reach the engine unchecked.
   CHECK_THROWS_AS(Loader(Numbers{10}, {.batch = 0}), Error);
   CHECK_THROWS_AS(Loader(Numbers{10}, {.workers = -1}), Error);

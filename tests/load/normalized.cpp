@@ -89,7 +89,7 @@ TEST_CASE("Pictures of several sizes share a thread's memory, and so do nested s
   CHECK(batch->get<float>("b")[899] == Approx(0.4));
 }
 
-TEST_CASE("What is asked of the samples is asked of the source behind", "[normalized]") {
+TEST_CASE("Questions about samples go to the source below", "[normalized]") {
   // Bug: samples without names in messages, or a cold cache that evicts nothing.
   const auto source = normalized(5);
   CHECK(source->size() == 250);

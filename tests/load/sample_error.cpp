@@ -38,7 +38,7 @@ TEST_CASE("A sample that can't be loaded fails its batch by name, and the rest g
   }
 }
 
-TEST_CASE("Of several bad samples in a batch the first by position is reported", "[errors]") {
+TEST_CASE("The first of several bad samples in a batch is reported", "[errors]") {
   // Bug: whichever thread fails first deciding what the user reads.
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto bad = [](std::size_t i) { return i % 2 == 1; };
@@ -81,7 +81,7 @@ TEST_CASE("Skipped samples leave no hole, a true count, and labels of -1 behind"
   }
 }
 
-TEST_CASE("The allowance counts distinct samples, and one more than it is an error", "[skips]") {
+TEST_CASE("The limit of skips counts different samples, and one more is an error", "[skips]") {
   // Bug: a cap that is never enforced, or that the same file uses up epoch after epoch.
   const auto two_bad = [](std::size_t i) { return i == 2 || i == 9; };
   Loader enough(with_bad(12, two_bad), {.batch = 4, .workers = 2, .epochs = 5, .max_skips = 2});

@@ -47,7 +47,7 @@ TEST_CASE("A worker that is stuck at destruction is left behind and counted", "[
   while (left->load() < 2) std::this_thread::yield();
 }
 
-TEST_CASE("A crew starts and stops two hundred times", "[crew]") {
+TEST_CASE("A worker pool starts and stops two hundred times", "[crew]") {
   // Bug: parked workers that are not woken by a larger or smaller crew.
   for (int cycle = 0; cycle < 200; ++cycle) {
     Loader loader(Numbers{64}, {.batch = 4, .workers = cycle % 9, .prefetch = 1 + cycle % 3});

@@ -128,7 +128,7 @@ TEST_CASE("a GPU is metered by its UUID") {
   CHECK(open_drivers == 0);
 }
 
-TEST_CASE("a GPU or a driver that doesn't tell says so") {
+TEST_CASE("a GPU or driver without values says so") {
   // Bug: a null function that is called on an old driver.
   Nvml old = metered_gpu();
   old.total_energy = nullptr;

@@ -37,7 +37,7 @@ TEST_CASE("Pools are read from the environment, nonsense left out", "[surroundin
   CHECK(pools[0].threads == 12);
 }
 
-TEST_CASE("Surroundings hold what this process may use, and nothing that nobody looked at",
+TEST_CASE("The environment has what this process may use, and only what was read",
           "[surroundings]") {
   // Bug: a default taken for a fact.
   const Environment here = read_surroundings();
@@ -57,7 +57,7 @@ TEST_CASE("The waiting of all threads in the run queue is summed", "[surrounding
   CHECK(run_queue_wait_s(tree.root()) == Approx(1.75));
 }
 
-TEST_CASE("A kernel that doesn't tell of the run queue says nothing", "[surroundings]") {
+TEST_CASE("A kernel without run queue statistics gives no value", "[surroundings]") {
   // Bug: garbage where the file is missing or short.
   test::PlantedTree tree;
   CHECK(run_queue_wait_s(tree.root()) == 0);
@@ -130,7 +130,8 @@ NvmlState hot_gpu() {
   return state;
 }
 
-TEST_CASE("A GPU tells its clock, what holds it down, and who else computes", "[surroundings]") {
+TEST_CASE("A GPU reports its clock, the reason for a low one, and other processes",
+          "[surroundings]") {
   // Bug: this process counted among the others, or idleness called throttling.
   const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 1);
   CHECK(gpu.throttled_by == std::vector<std::string>{"heat"});
@@ -140,7 +141,7 @@ TEST_CASE("A GPU tells its clock, what holds it down, and who else computes", "[
   CHECK(*gpu.other_busy == Approx(0.3));
 }
 
-TEST_CASE("A GPU tells its power, heat, use and link", "[surroundings]") {
+TEST_CASE("A GPU reports power, temperature, use and link", "[surroundings]") {
   // Bug: milliwatts taken for watts, or percent for shares.
   const GpuState gpu = read_gpu_gauges(hot_gpu(), nullptr);
   CHECK(gpu.busy == Approx(0.95));
@@ -200,8 +201,7 @@ TEST_CASE("Each slowdown has its own remedy, and the power cap none", "[surround
   CHECK(limit_text(held_by(0x4, 400)) == "400 of the 700 W");
 }
 
-TEST_CASE("Where a container renames processes this one is not taken for another",
-          "[surroundings]") {
+TEST_CASE("In a container with its own process ids this process is recognised", "[surroundings]") {
   // Bug: our own work on the GPU reported as somebody else's. The driver names ids 1 and 2, and
   // this process calls itself 77: it is one of the two, nobody knows which.
   const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 77);
@@ -220,7 +220,7 @@ TEST_CASE("However many others compute on a GPU, all are counted", "[surrounding
   CHECK(read_gpu_state(state, nullptr, 1).other_processes == 299);
 }
 
-TEST_CASE("A driver that tells nothing makes no state of a GPU", "[surroundings]") {
+TEST_CASE("A driver that reports nothing gives no GPU state", "[surroundings]") {
   // Bug: a null function called, or an error read as a number.
   const GpuState silent = read_gpu_state({}, nullptr);
   CHECK(silent.throttled_by.empty());

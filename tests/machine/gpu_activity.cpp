@@ -87,7 +87,7 @@ TEST_CASE("Counters that are read twice tell what each part did between", "[gpu_
   CHECK(counters.count == 3);
 }
 
-TEST_CASE("The stretch since the mark can be told several times, and ends with the next mark",
+TEST_CASE("The time since the mark can be read several times, and ends at the next mark",
           "[gpu_activity]") {
   // Bug: each answer begins a stretch of its own, or none ever does.
   GpuActivityMeter meter(hopper(), nullptr);
@@ -98,7 +98,7 @@ TEST_CASE("The stretch since the mark can be told several times, and ends with t
   CHECK(meter.since_mark().sm == Approx(0.2));
 }
 
-TEST_CASE("What the counters do not tell is unknown, not 0 %", "[gpu_activity]") {
+TEST_CASE("Missing counters are unknown, not 0 %", "[gpu_activity]") {
   // Bug: a share of 0, of 100 % or not-a-number, where the driver refused.
   GpuActivityMeter meter(hopper(), nullptr);
   CHECK_FALSE(meter.since_mark().known());  // no mark

@@ -75,7 +75,7 @@ NvmlState busy_gpu() {
 
 }  // namespace
 
-TEST_CASE("looks at a GPU become means and maxima", "[gpu_sampler]") {
+TEST_CASE("samples of a GPU become means and maxima", "[gpu_sampler]") {
   // Bug: a mean that counts what was not told as zero, or a maximum of the last look alone.
   GpuTally tally;
   tally.add(gpu_at(0.5, 300));
@@ -90,7 +90,7 @@ TEST_CASE("looks at a GPU become means and maxima", "[gpu_sampler]") {
   CHECK(use.clock_hz == Approx(1e9));
 }
 
-TEST_CASE("a GPU that tells nothing is unknown, not idle", "[gpu_sampler]") {
+TEST_CASE("a GPU without values is unknown, not idle", "[gpu_sampler]") {
   // Bug: 0 % utilization where the driver does not answer.
   GpuTally tally;
   tally.add({});
@@ -98,7 +98,7 @@ TEST_CASE("a GPU that tells nothing is unknown, not idle", "[gpu_sampler]") {
   CHECK(tally.use().power_w == 0);
 }
 
-TEST_CASE("a sampler tells what it saw since the mark", "[gpu_sampler]") {
+TEST_CASE("a sampler reports what it saw since the mark", "[gpu_sampler]") {
   // Bug: a round that shows the load of the round before it.
   std::atomic<double> now_s = 0, power_w = 100, busy = 0.2;
   Steps steps;
@@ -117,7 +117,7 @@ TEST_CASE("a sampler tells what it saw since the mark", "[gpu_sampler]") {
   CHECK(sampler.since_mark().power_w == Approx(300));
 }
 
-TEST_CASE("how busy a GPU was is told of long stretches alone", "[gpu_sampler]") {
+TEST_CASE("a GPU's busy share is reported only for long intervals", "[gpu_sampler]") {
   // Bug: the driver's mean over the last second, which belongs to the config before, shown as that
   // of a round of 0.4 s.
   std::atomic<double> now_s = 10;
@@ -135,7 +135,7 @@ TEST_CASE("how busy a GPU was is told of long stretches alone", "[gpu_sampler]")
   CHECK(sampler.since_mark().busy == -1);
 }
 
-TEST_CASE("a look that began before the mark is none of what follows", "[gpu_sampler]") {
+TEST_CASE("a sample that began before the mark does not count after it", "[gpu_sampler]") {
   // Bug: a slow driver's answer about the round before, in the next one.
   std::atomic<double> now_s = 0;
   GpuSampler* itself = nullptr;
@@ -153,7 +153,7 @@ TEST_CASE("a look that began before the mark is none of what follows", "[gpu_sam
   CHECK(sampler.since_mark().power_w == Approx(300));
 }
 
-TEST_CASE("a stretch that ends before the next look is looked at once", "[gpu_sampler]") {
+TEST_CASE("an interval shorter than the sampling period is sampled once", "[gpu_sampler]") {
   // Bug: short rounds without any figure.
   Steps steps;
   GpuSampler sampler([] { return gpu_at(0.6, 100); }, steps.pause());
@@ -208,8 +208,7 @@ TEST_CASE("a sampler ends at once, however long its pause", "[gpu_sampler]") {
   CHECK(looks == 0);
 }
 
-TEST_CASE("the gauges of a GPU keep the driver open, and it is closed behind them",
-          "[gpu_sampler]") {
+TEST_CASE("the gauges of a GPU keep the driver open, then close it", "[gpu_sampler]") {
   // Bug: a driver that is closed under the sampler, or never.
   {
     const GpuGauges gauges = gpu_gauges("GPU-a", driver_with_one_gpu(), busy_gpu());

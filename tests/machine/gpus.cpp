@@ -100,7 +100,7 @@ TEST_CASE("each GPU is described with how it is now, where the driver is asked")
   CHECK(read_gpus(two_gpus()).list[0].now.temperature_c == 0);
 }
 
-TEST_CASE("each GPU says why the activity of its parts is not told") {
+TEST_CASE("each GPU says why its counters are missing") {
   // Bug: the answer of one GPU given for all, or a reason where there is none.
   NvmlGpm gpm;
   gpm.support = [](Nvml::Device device, NvmlGpm::Support* support) {
@@ -117,7 +117,7 @@ TEST_CASE("each GPU says why the activity of its parts is not told") {
   CHECK(gpus.list[1].why_no_gpm == "");
 }
 
-TEST_CASE("what a GPU doesn't tell stays unknown") {
+TEST_CASE("values that a GPU does not report stay unknown") {
   // Bug: memory that is made up, or that of the neighbour, where the call failed.
   test::PlantedTree tree;
   tree.plant("/sys/bus/pci/devices/0000:8a:00.0/numa_node", "-1\n");

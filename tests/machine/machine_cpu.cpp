@@ -58,7 +58,7 @@ TEST_CASE("The mask and the quota of a process are its grant", "[machine_cpu]") 
   CHECK(grant.quota == 1.5);
 }
 
-TEST_CASE("Of what a virtual machine's host took each process has its share", "[machine_cpu]") {
+TEST_CASE("Each process gets its share of stolen time", "[machine_cpu]") {
   // Bug: a decoder whose core the host gives to others taken for one that waits for data; or all
   // that was stolen put down to one process of many.
   const MachineCpu begin{2, 10, 5}, end{2, 14, 7};
@@ -68,7 +68,8 @@ TEST_CASE("Of what a virtual machine's host took each process has its share", "[
   CHECK(stolen_from(1, end, begin) == 0);
 }
 
-TEST_CASE("Others took what this process did not, and what the host stole", "[machine_cpu]") {
+TEST_CASE("Other processes took what this process did not, including stolen time",
+          "[machine_cpu]") {
   // Bug: a share of one CPU instead of all that are granted, or stolen time left out. Of 2 CPUs in
   // 4 s 5 s were used, 3 of them by this process, and 1 s was stolen: (5 + 1 - 3) / 8.
   const MachineCpu begin{2, 10, 5}, end{2, 15, 6};
@@ -77,7 +78,7 @@ TEST_CASE("Others took what this process did not, and what the host stole", "[ma
   CHECK(others_share(begin, end, 1, 0) == 1);
 }
 
-TEST_CASE("CPUs beyond the quota are no loss", "[machine_cpu]") {
+TEST_CASE("CPUs beyond the quota are not a loss", "[machine_cpu]") {
   // Bug: a container with 2 of 8 CPUs that calls its neighbours on the other 6 a disturbance; or
   // one that is called disturbed because its own quota stops it. In 1 s others used 7 CPU seconds
   // of 8: 6 of them beside the quota, 1 of the 2 that are granted.
@@ -89,7 +90,8 @@ TEST_CASE("CPUs beyond the quota are no loss", "[machine_cpu]") {
   CHECK(others_share(begin, stopped, 1, 2, 2) == 0);
 }
 
-TEST_CASE("What others took is unknown of short rounds and silent machines", "[machine_cpu]") {
+TEST_CASE("The CPU share of others is unknown for short rounds and silent kernels",
+          "[machine_cpu]") {
   // Bug: "0 %" where nobody knows: ticks of 10 ms, a sandbox whose counters stand still, or a CPU
   // that went offline in between.
   test::PlantedTree tree;
@@ -129,7 +131,7 @@ class BusyNeighbour {
   pid_t pid_;
 };
 
-TEST_CASE("A round knows of a neighbour that computes", "[machine_cpu]") {
+TEST_CASE("A round knows how much CPU another process used", "[machine_cpu]") {
   // Bug: a neighbour's time put down to this process, or never read. The neighbour has one CPU, so
   // its share of all of them is at most 1 / CPUs; half of that leaves room for others beside it.
   const MachineCpu here = MachineCpu::read();

@@ -13,7 +13,7 @@ namespace {
 
 using Catch::Approx;
 
-TEST_CASE("A round behind the host lasts until the device has ended its work", "[async_round]") {
+TEST_CASE("A round of an asynchronous device ends when the device is done", "[async_round]") {
   // Bug: a rate of queueing, or a clock that includes the first step. The host queues a step of
   // 10 samples each 10 ms, the device takes 30 ms for one: the host stops behind 20 of them, at
   // 0.2 s, and the device ends them at 0.6 s.
@@ -35,8 +35,7 @@ TEST_CASE("A round behind the host lasts until the device has ended its work", "
   CHECK(round.device_bytes == 1000);
 }
 
-TEST_CASE("What the host needs for a batch leaves out what it waits for the device",
-          "[async_round]") {
+TEST_CASE("The host time of a batch excludes waiting for the device", "[async_round]") {
   // Bug: launches that are as long as the step, once enough of them pile up. The host queues a step
   // in 10 ms; every third call waits for the device for 50 ms.
   FakeClock clock;
@@ -52,7 +51,7 @@ TEST_CASE("What the host needs for a batch leaves out what it waits for the devi
   CHECK(round.host_s == Approx(0.01));
 }
 
-TEST_CASE("A warm-up behind the host ends with the device's work", "[async_round]") {
+TEST_CASE("A warm-up of an asynchronous device ends with the device's work", "[async_round]") {
   // Bug: steps of the warm-up that end in the window, and count as its own. The host queues a step
   // each 10 ms, the device takes 30 ms, and the ring drains from 9 to 0 meanwhile. Half-time of
   // 0.1 s is behind 6 batches, as the first of them takes the host 1 ms.
@@ -94,7 +93,7 @@ TEST_CASE("A device that waits for the host is not busy", "[async_round]") {
   CHECK(round.wait_s == Approx(1.01 - 0.2));
 }
 
-TEST_CASE("An aborted round behind the host ends at the next batch", "[async_round]") {
+TEST_CASE("An aborted round of an asynchronous device ends at the next batch", "[async_round]") {
   // Bug: Ctrl-C that waits for the end of a long round.
   FakeDevice device;
   const std::atomic<bool> abort{true};

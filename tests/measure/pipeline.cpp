@@ -171,7 +171,7 @@ TEST_CASE("Warming reads as many samples as are needed, whatever its limits", "[
   CHECK(warmed(make_source(data), {.bytes = 1, .seconds = 0, .least = 32})->size() == 32);
 }
 
-TEST_CASE("What lies in memory is warm as it is", "[warm]") {
+TEST_CASE("Data in memory are already warm", "[warm]") {
   // Bug: data without storage that are cut to one sample because nothing could be touched.
   InMemory table(30, {{"label", DType::i32, {}}});
   CHECK(warmed(make_source(std::move(table)), {.bytes = 1})->size() == 30);

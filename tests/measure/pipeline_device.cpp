@@ -155,7 +155,7 @@ TEST_CASE("What a larger batch needs first is no memory that others hold", "[pip
   CHECK(FakeDevice::most_pinned_bytes <= 12'288);
 }
 
-TEST_CASE("Samples that were left out are still told when their loader is gone", "[pipeline]") {
+TEST_CASE("Skipped samples are still listed after their loader ended", "[pipeline]") {
   // Bug: a report that names no unreadable file, because a larger batch came later.
   Setup setup;
   std::atomic<bool> torn = true;
@@ -177,7 +177,7 @@ TEST_CASE("Samples that were left out are still told when their loader is gone",
   CHECK(pipeline.skips().size() == 1);
 }
 
-TEST_CASE("A round tells what pinning its memory took", "[pipeline]") {
+TEST_CASE("A round has the time to pin its memory", "[pipeline]") {
   // Bug: seconds of page-locking that no report shows.
   Setup setup;
   setup.device->pinning_s = 1.5;
@@ -213,7 +213,7 @@ TEST_CASE("A batch too large for the device fails alone", "[pipeline]") {
   CHECK(pipeline.coupled({.batch = 8}, three_batches).batches == 3);
 }
 
-TEST_CASE("An epoch boundary is measured behind the device", "[pipeline]") {
+TEST_CASE("An epoch boundary is measured on an asynchronous device", "[pipeline]") {
   // Bug: an interval between two calls that only queue.
   Setup setup;
   Pipeline pipeline(setup.workload(), 8, CacheMode::warm);

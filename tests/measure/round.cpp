@@ -39,7 +39,7 @@ struct FakeFeed {
   int ready() const { return std::max(0, drained - taken); }
 };
 
-TEST_CASE("The clock of a round starts behind the first step", "[round]") {
+TEST_CASE("The clock of a round starts after the first step", "[round]") {
   // Bug: a clock that includes the first step, and so the filling of the pipeline.
   FakeClock clock;
   FakeFeed feed{&clock};
@@ -158,7 +158,7 @@ TEST_CASE("A warm-up leaves room for the fewest batches", "[round]") {
   CHECK(again.taken == 6);
 }
 
-TEST_CASE("What a warm-up used is not the window's", "[round]") {
+TEST_CASE("Time used by a warm-up does not count in the window", "[round]") {
   // Bug: the energy or the CPU time of a warm-up counted in the round, which looks wasteful then.
   FakeClock clock;
   LevelFeed feed{&clock, {9, 5, 0}};

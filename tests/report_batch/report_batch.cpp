@@ -74,7 +74,8 @@ class Listener {
   int fd_ = -1, caller_ = -1;
 };
 
-TEST_CASE("A reporter says hello, and then its totals some times a second", "[report_batch]") {
+TEST_CASE("A reporter sends a greeting, then its totals several times per second",
+          "[report_batch]") {
   // Bug: a message for each batch, which slows a fast loop; or rates that can't be told from what
   // was sent, since batches between two messages are lost.
   Listener listener;
@@ -101,7 +102,7 @@ TEST_CASE("A reporter says hello, and then its totals some times a second", "[re
   CHECK(messages.back()["batches"] > 100);
 }
 
-TEST_CASE("Without anybody to report to a reporter does nothing", "[report_batch]") {
+TEST_CASE("Without autotune a reporter does nothing", "[report_batch]") {
   // Bug: a program that fails, or waits, where autotune did not start it.
   ::unsetenv("FEEDRATE_ATTACH");
   detail::BatchReporter(at_once).count(1);
@@ -134,7 +135,7 @@ TEST_CASE("A listener that does not read costs messages, but no time", "[report_
   CHECK(last[0]["samples"] == 2 * (batches + 1));
 }
 
-TEST_CASE("A listener whose line is busy is called again", "[report_batch]") {
+TEST_CASE("A busy listener is called again", "[report_batch]") {
   // Bug: connect() that waits for a place in the queue; or a reporter that gives up.
   Listener listener(0);
   detail::BatchReporter first(at_once), second(at_once);

@@ -11,7 +11,8 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("An accelerator has the batch, step and wish of its benchmark", "[accelerators]") {
+TEST_CASE("An accelerator has batch, step time and wanted utilization of its benchmark",
+          "[accelerators]") {
   // Bug: a row that takes the batch or the wish of another workload.
   const Accelerator resnet = accelerator_named("h100/resnet50");
   CHECK(resnet.step_s == 0.224);

@@ -42,7 +42,7 @@ struct Bed {
   }
 };
 
-TEST_CASE("Waking up late costs an emulated device nothing", "[emulated]") {
+TEST_CASE("A late wake-up costs an emulated device nothing", "[emulated]") {
   // Bug: lateness that adds up. Of 1,000 steps of 3.5 ms, each seen 0.1 ms late, only the last
   // lateness is left; counted in full it would be 2.8 % of the time.
   Bed bed;
@@ -58,7 +58,7 @@ TEST_CASE("Waiting for data counts fully as idle", "[emulated]") {
   CHECK(bed.run(1000, 2e-3) == Approx(5.5 + 1e-4));
 }
 
-TEST_CASE("A stalled machine is made up for by one step at most", "[emulated]") {
+TEST_CASE("At most one step of a stalled machine is made up for", "[emulated]") {
   // Bug: a burst of steps that take no time after a stall of 100 ms.
   Bed bed;
   bed.late_s = 0.1;
@@ -69,7 +69,7 @@ TEST_CASE("A stalled machine is made up for by one step at most", "[emulated]") 
   CHECK(bed.run(1, 0) == Approx(3.5e-3));
 }
 
-TEST_CASE("A part of a batch takes its part of the time", "[emulated]") {
+TEST_CASE("A partial batch takes a proportional time", "[emulated]") {
   // Bug: the last batch of an epoch that takes as long as a whole one.
   Bed bed;
   CHECK(bed.run(10, 0, 1) == Approx(10 * 3.5e-3 / 4));

@@ -37,7 +37,7 @@ TEST_CASE("Plain descent keeps no state, momentum one array and Adam two") {
   REQUIRE(state_arrays(adam()) == 2);
 }
 
-TEST_CASE("Constants that make no sense are refused") {
+TEST_CASE("Invalid constants are an error") {
   // Bug: a momentum of 1 or a rate of NaN trains to infinity without a word.
   OptimizerSpec none = sgd(0.1f);
   none.accumulate = 0;

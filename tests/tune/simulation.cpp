@@ -90,7 +90,7 @@ TEST_CASE("More workers than cores share the cores", "[simulation]") {
   CHECK(loader(machine, config_of(8)) == Approx(5000).epsilon(0.02));
 }
 
-TEST_CASE("Data that wait want more workers than cores, up to storage's bandwidth",
+TEST_CASE("Samples that wait need more workers than cores, up to the storage's bandwidth",
           "[simulation]") {
   // Bug: a wait that occupies a core, or a bandwidth that each worker has for itself.
   Machine machine = plain_machine();
@@ -137,7 +137,7 @@ TEST_CASE("Step and workers slow each other down on shared cores", "[simulation]
   CHECK(coupled(machine, config) == Approx(2000).epsilon(0.1));
 }
 
-TEST_CASE("A simulated machine refuses what does not fit or can't be had", "[simulation]") {
+TEST_CASE("A simulated machine refuses configs that do not fit or do not exist", "[simulation]") {
   // Bug: a config that does not fit and is measured nonetheless, or a need that is off the mark.
   Machine machine = plain_machine();
   machine.memory_error = 0.03;
@@ -217,7 +217,8 @@ TEST_CASE("Without noise each round tells the truth", "[simulation]") {
   }
 }
 
-TEST_CASE("Neighbours come and go, slow down who needs their cores, and are seen", "[simulation]") {
+TEST_CASE("Other processes come and go, slow down configs that need their cores, and are seen",
+          "[simulation]") {
   // Bug: bursts that no round tells of, or that never end. They take 0.3 of the cores a third of
   // the time: half a minute calm, a quarter of a minute not.
   NoiseOptions options = quiet();
@@ -237,7 +238,7 @@ TEST_CASE("Neighbours come and go, slow down who needs their cores, and are seen
   CHECK(lost == Approx(taken * (1 + 0.1 * 0.7)).epsilon(0.05));
 }
 
-TEST_CASE("The best that is found by bounds is the best of all", "[simulation]") {
+TEST_CASE("The best config found by bounds is the best of all", "[simulation]") {
   // Bug: an optimum that the bounds hide, or cut: regret would be measured against too little.
   // Uncapped flows end 2.3 % above their bounds at most.
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
@@ -323,8 +324,7 @@ TEST_CASE("The tuner finds good configs on simulated machines", "[simulation]") 
   CHECK(gains.said - gains.right <= 1);
 }
 
-TEST_CASE("What each phase leaves for the next is no better than what it was left",
-          "[simulation]") {
+TEST_CASE("No phase leaves a better answer than the phase before it", "[simulation]") {
   // Bug: an account of the phases in which the race finds a config that nobody has measured.
   for (std::uint64_t seed = 41; seed <= 50; ++seed) {
     const Record record = contest(draw_problem(seed, {200, 300}), {{.budget_s = 60}}, {}).front();
@@ -348,7 +348,7 @@ TEST_CASE("The oracle names the best where rounds tell the truth", "[simulation]
   }
 }
 
-TEST_CASE("The truth lists what lies within a share of the best", "[simulation]") {
+TEST_CASE("The truth lists the configs within a share of the best", "[simulation]") {
   // Bug: bounds that end the list before its last config.
   const Problem problem = draw_problem(61, {200, 300});
   Flows flows(problem.machine);
@@ -362,7 +362,7 @@ TEST_CASE("The truth lists what lies within a share of the best", "[simulation]"
   }
 }
 
-TEST_CASE("Where all configs are equally fast little is claimed", "[simulation]") {
+TEST_CASE("If all configs are equally fast, few gains are claimed", "[simulation]") {
   // Bug: a search that sees differences in noise.
   int wrong = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -38,7 +38,7 @@ TuneOptions quick(Space space) {
   return options;
 }
 
-TEST_CASE("Data that wait get more workers than were asked for at first", "[tuner]") {
+TEST_CASE("Samples that wait get more workers than listed at first", "[tuner]") {
   // Bug: a tuner that stops at the number of cores although waiting data want more workers. One
   // sample waits 1 ms, its step computes 20 us: with N workers the rate is about N per ms.
   Pipeline pipeline(waiting_workload(1e-3, 2e-5), 4, CacheMode::warm);
@@ -90,7 +90,7 @@ TEST_CASE("Only the allowed tiers are tried and recommended", "[tuner]") {
     CHECK((trial.config.batch == 4 || trial.rounds.empty()));
 }
 
-TEST_CASE("A GPU is looked at behind its steps, and what holds it down is named", "[tuner]") {
+TEST_CASE("A GPU is read after its steps, and the reason for a low clock is named", "[tuner]") {
   // Bug: a throttled GPU that is never asked, or asked when it has become idle.
   FormulaMachine machine([](const Config&) { return 1000.0; }, [](const Config&) { return 100.0; });
   machine.gpu = GpuState{.throttled_by = {"heat"}, .clock_hz = 1e9, .max_clock_hz = 2e9};
@@ -113,7 +113,7 @@ TEST_CASE("A stopped sweep returns what it knows", "[tuner]") {
   CHECK(outcome.trials[outcome.reference].rounds.size() == 1);
 }
 
-TEST_CASE("A budget of nothing, or no tier at all, is refused", "[tuner]") {
+TEST_CASE("A budget of zero, or an empty list of tiers, is an error", "[tuner]") {
   // Bug: nonsense that runs for ever or divides by zero.
   Pipeline pipeline(waiting_workload(1e-4, 1e-5), 4, CacheMode::warm);
   auto no_time = quick({.batch = {4}});

@@ -106,7 +106,7 @@ TEST_CASE("A command is called by its script", "[command]") {
   CHECK(name_of_command({"python", "-m", "torch.distributed.run", "a/train.py"}) == "train.py");
 }
 
-TEST_CASE("A printed rate is measured in launches of their own", "[command]") {
+TEST_CASE("A printed rate is measured in separate launches", "[command]") {
   // Bug: values of one config in the launch of another, or a start-up within the round.
   const auto trials = Commands::shell(forever("echo step: $1$NUM img/s"),
                                       {.rate = images, .sets = {"workers=env:NUM"}});
@@ -133,7 +133,7 @@ TEST_CASE("A printed rate is measured in launches of their own", "[command]") {
   CHECK(trials->notes().empty());
 }
 
-TEST_CASE("A helper tells rate and waiting, whatever is printed", "[command]") {
+TEST_CASE("A helper reports rate and waiting, whatever is printed", "[command]") {
   // Bug: a rate by the time at which messages arrive, or one that is taken from the output though
   // a helper knows better.
   Commands commands;
@@ -148,7 +148,7 @@ TEST_CASE("A helper tells rate and waiting, whatever is printed", "[command]") {
   CHECK(round.samples == 64 * static_cast<std::uint64_t>(round.batches));
 }
 
-TEST_CASE("A hook that looks at a loader is waited for", "[command]") {
+TEST_CASE("A hook that watches a loader gets more time", "[command]") {
   // Bug: the printed rate taken for good, since the hook tells its own after some batches only:
   // later than a helper would.
   const std::string hook = R"(
@@ -175,7 +175,7 @@ for batches in range(1, 100000):
   CHECK(silent->prepared().info.rate_source == "regex");
 }
 
-TEST_CASE("A helper that knows of batches alone says so", "[command]") {
+TEST_CASE("A helper that knows only batches says so", "[command]") {
   // Bug: batches per second under the name of samples per second.
   Commands commands;
   const auto trials = commands.python(helper + R"(
@@ -199,7 +199,8 @@ TEST_CASE("Progress bars and odd bytes are read, too", "[command]") {
   CHECK(lines->run(round_of(32)).samples_per_s() == Approx(90));
 }
 
-TEST_CASE("A command that tells nothing is refused with the ways to tell", "[command]") {
+TEST_CASE("A command that reports no rate is an error that lists the ways to report it",
+          "[command]") {
   // Bug: a run that tries one config after the other, each without a word.
   const auto quiet = Commands::shell("echo loading; sleep 1000", {.timeout_s = 1});
   const TrialError error = thrown_by([&] { quiet->start(); });
@@ -216,7 +217,7 @@ TEST_CASE("A command that tells nothing is refused with the ways to tell", "[com
              ContainsSubstring("before it ended by itself; it printed nothing"));
 }
 
-TEST_CASE("An expression that never matches is named with what was printed", "[command]") {
+TEST_CASE("An expression that never matches is shown beside the output", "[command]") {
   // Bug: a mistake in an expression that can't be told from a program that is stuck.
   const auto other = Commands::shell("echo one; echo '5 images/sec'", {.rate = images});
   const TrialError error = thrown_by([&] { other->start(); });
@@ -257,7 +258,7 @@ TEST_CASE("A command that ends early is measured as far as it went", "[command]"
   CHECK(helped->run(round_of(10, 60)).samples_per_s() == Approx(1000));
 }
 
-TEST_CASE("A command that falls silent is ended, also one that does not want to", "[command]") {
+TEST_CASE("A silent command is ended, even if it ignores signals", "[command]") {
   // Bug: a run that hangs with its command, or one that leaves it behind.
   const auto trials = Commands::shell("trap '' TERM; echo 5 img/s; while :; do sleep 1; done",
                                       {.rate = images, .timeout_s = 1, .patience_s = 0.2});
@@ -267,7 +268,7 @@ TEST_CASE("A command that falls silent is ended, also one that does not want to"
   CHECK_THAT(trials->notes()[0], ContainsSubstring("SIGTERM"));
 }
 
-TEST_CASE("A command that tells its speed and never enough is ended", "[command]") {
+TEST_CASE("A command that reports its rate too rarely is ended", "[command]") {
   // Bug: a clock of the helper's that stands still, and a round without end.
   Commands commands;
   const auto trials = commands.python(helper + R"(
@@ -280,7 +281,7 @@ for batches in range(1, 1000000):
              ContainsSubstring("told too little of its speed"));
 }
 
-TEST_CASE("A helper that talks nonsense fails its launch", "[command]") {
+TEST_CASE("A helper with invalid messages fails its launch", "[command]") {
   // Bug: a run that dies of a message.
   Commands commands;
   const auto none = commands.python(helper + "channel.sendall(b'}{\\n')\ntime.sleep(1000)\n");
@@ -293,7 +294,7 @@ TEST_CASE("A helper that talks nonsense fails its launch", "[command]") {
   CHECK_THAT(thrown_by([&] { mute->start(); }).what(), ContainsSubstring("reported no batch"));
 }
 
-TEST_CASE("Who comes to the socket for something else is sent away", "[command]") {
+TEST_CASE("Unknown connections to the socket are closed", "[command]") {
   // Bug: a script that waits for questions which nobody will ask, and a second process whose
   // batches are counted to those of the first.
   Commands commands;
@@ -348,7 +349,7 @@ TEST_CASE("A command has no parts", "[command]") {
   CHECK_FALSE(trials->copies());
 }
 
-TEST_CASE("A run that goes on knows where its rates come from", "[command]") {
+TEST_CASE("A resumed run knows its rate source", "[command]") {
   // Bug: rounds of one run that were measured in two ways.
   CommandPlan plan;
   plan.spec.command = {"sh", "-c", forever("echo 5 img/s")};

@@ -111,7 +111,7 @@ TEST_CASE("Every other block of launches is mirrored, and the seed draws the fir
   CHECK((changed_first > 30 && changed_first < 70));
 }
 
-TEST_CASE("A verdict is that of the interval, not of the estimate", "[confirm]") {
+TEST_CASE("A verdict follows the interval, not the estimate", "[confirm]") {
   // Bug: 1.02x (0.95 to 1.09) called confirmed.
   CHECK(Planted{.gain = 1.3}.confirmed(4).verdict() == ConfirmationVerdict::confirmed);
   CHECK(Planted{.gain = 0.8}.confirmed(4).verdict() == ConfirmationVerdict::slower);
@@ -122,7 +122,7 @@ TEST_CASE("A verdict is that of the interval, not of the estimate", "[confirm]")
         ConfirmationVerdict::inconclusive);
 }
 
-TEST_CASE("A launch that fails confirms nothing", "[confirm]") {
+TEST_CASE("A failed launch confirms nothing", "[confirm]") {
   // Bug: a change that crashes in a fresh process and is still recommended.
   int launches = 0;
   const auto dies = [&](const Config& config) {

@@ -56,7 +56,7 @@ struct Caller {
   }
 };
 
-TEST_CASE("Callers are taken in one by one, and each is heard", "[rendezvous]") {
+TEST_CASE("Connections are accepted one by one, and all are served", "[rendezvous]") {
   // Bug: waiting for a caller who never comes; or the lines of two ranks in one channel.
   ControlSocket rendezvous;
   CHECK(rendezvous.accept() == nullptr);
@@ -89,7 +89,7 @@ TEST_CASE("The folder is private, and goes with all that is in it", "[rendezvous
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
-TEST_CASE("The folder is where the environment says, if a socket's path fits", "[rendezvous]") {
+TEST_CASE("The folder is where the environment says, if the socket's path fits", "[rendezvous]") {
   // Bug: a path of more than 107 bytes is cut, and the socket lies elsewhere than was said.
   PlantedTree runtime, temporary;
   const Variable second("TMPDIR", temporary.root());
@@ -142,7 +142,7 @@ bool is_swept_from(const std::string& place, const std::string& folder) {
   return !std::filesystem::exists(folder);
 }
 
-TEST_CASE("What a killed run has left is removed by the next, when it is old", "[rendezvous]") {
+TEST_CASE("Old leftovers of a killed run are removed by the next", "[rendezvous]") {
   // Bug: /tmp fills, run by run; or a run that has just made its folder loses it.
   const PlantedTree place;
   const std::string left = left_in(place.root());

@@ -53,7 +53,7 @@ TEST_CASE("A GPU is chosen by its number, its UUID or the beginning of that", "[
   CHECK_FALSE(choose("cuda:2", here).is_cpu());
 }
 
-TEST_CASE("Without a wish a GPU trains where one can be used, else the cpu", "[device]") {
+TEST_CASE("By default a usable GPU trains, else the cpu", "[device]") {
   // Bug: an error on a machine without a GPU, or a GPU that stays idle.
   CHECK(choose("", three_gpus()).name() == "cuda:0");
   DevicesHere here = three_gpus();
@@ -79,7 +79,8 @@ TEST_CASE("The cpu and emulated accelerators ask no driver", "[device]") {
   CHECK_FALSE(emulated.is_cpu());
 }
 
-TEST_CASE("A GPU that is not to be had is an error that says why, and never the cpu", "[device]") {
+TEST_CASE("A GPU that is missing is an error with a reason, and never replaced by the cpu",
+          "[device]") {
   // Bug: falling back in silence; or a sentence that names no remedy.
   const DevicesHere here = three_gpus();
   check_refused("cuda:3", here, Fault::device, "there are 3 GPUs, cuda:0 to cuda:2");
@@ -100,7 +101,7 @@ TEST_CASE("A GPU that is not to be had is an error that says why, and never the 
   check_refused("cuda:1", one, Fault::device, "there is 1 GPU, cuda:0");
 }
 
-TEST_CASE("What makes no sense as a device is a usage error", "[device]") {
+TEST_CASE("An invalid device is a usage error", "[device]") {
   // Bug: a typing error that is reported as a GPU that is missing.
   const DevicesHere here = three_gpus();
   check_refused("cuda:", here, Fault::usage, "write cuda, cuda:1, cuda:GPU-UUID or cuda:MIG-UUID");
@@ -181,7 +182,7 @@ TEST_CASE("Numbers in CUDA_VISIBLE_DEVICES hold where the runtime counts as the 
   CHECK(choose("cuda:1", here).gpu->index == 1);
 }
 
-TEST_CASE("A GPU that is plugged in and can't be used unasked is told", "[device]") {
+TEST_CASE("A GPU that is plugged in but can't be used is reported", "[device]") {
   // Bug: the CPU in place of a GPU whose driver is broken, in silence; or a note about no GPU on
   // every machine without one.
   DevicesHere here;

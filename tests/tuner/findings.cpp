@@ -76,7 +76,7 @@ TEST_CASE("fewer CPUs than visible are noted with the remedy for their cause") {
   CHECK(find(facts, "cpus").status == Status::warning);
 }
 
-TEST_CASE("a slow clock is a warning only under drivers that take powersave at its word") {
+TEST_CASE("a slow clock is a warning only under drivers that obey powersave") {
   // Bug: an alarm on Intel's and AMD's own drivers, for which "powersave" is the normal case.
   Facts facts = healthy();
   facts.frequency = {"acpi-cpufreq", "powersave", {}};
@@ -154,7 +154,7 @@ TEST_CASE("ulimits are judged, and unlimited is fine") {
   CHECK(find(facts, "nproc").status == Status::warning);
 }
 
-TEST_CASE("little lockable memory is noted only beside a GPU") {
+TEST_CASE("a low memlock limit is noted only beside a GPU") {
   // Bug: an alarm about locked memory on machines that have no use for it.
   Facts facts = healthy();
   facts.card.machine.limits.memlock_bytes = 64 << 10;
@@ -231,7 +231,7 @@ TEST_CASE("thread variables are judged against the usable CPUs") {
   CHECK(many.mend == "Run 'export OMP_NUM_THREADS=4'.");
 }
 
-TEST_CASE("a GPU that is held down, or has lost lanes, is a warning") {
+TEST_CASE("a slowed GPU, or one with fewer lanes, is a warning") {
   // Bug: a GPU at half its speed called healthy, or an idle link called broken.
   Facts facts = healthy();
   Gpu& gpu = facts.card.machine.gpus.list.front();
@@ -250,7 +250,7 @@ TEST_CASE("a GPU that is held down, or has lost lanes, is a warning") {
   CHECK(has(find(facts, "gpu").mend, "Cool the GPU"));
 }
 
-TEST_CASE("a GPU at its maker's power cap is healthy, one that was limited below it is noted") {
+TEST_CASE("a GPU at its default power cap is healthy, one below it is noted") {
   // Bug: an alarm on each card that works as hard as it may, or 300 W that nobody misses.
   Facts facts = healthy();
   GpuState& now = facts.card.machine.gpus.list.front().now;

@@ -59,7 +59,7 @@ TEST_CASE("A guard that nobody has asked for refuses to run", "[guard]") {
   }
 }
 
-TEST_CASE("The words of a guard are told from those of a user", "[guard]") {
+TEST_CASE("The arguments of a guard differ from those of a user", "[guard]") {
   // Bug: a command of the user's that has such a word becomes a guard.
   const LaunchSpec spec{.command = {"a"}, .environment = {{"B", "c=d"}}, .folder = "e"};
   CHECK(guard_words(spec) == std::vector<std::string>{"--guard", "e", "1", "B=c=d", "a"});

@@ -116,7 +116,7 @@ TEST_CASE("A run of another version or machine is refused", "[journal]") {
                        MessageMatches(ContainsSubstring("another machine")));
 }
 
-TEST_CASE("A run is gone on with on its own GPU alone", "[journal]") {
+TEST_CASE("A run is resumed only on its own GPU", "[journal]") {
   // Bug: rates of two cards in one race, because CUDA_VISIBLE_DEVICES was changed in between.
   JournalHeader header = example_header();
   CHECK_NOTHROW(require_same_device(header, ""));
@@ -152,7 +152,7 @@ TEST_CASE("A journal has one writer at a time", "[journal]") {
   CHECK(read_recorded(path).header.tool.version == example_header().tool.version);
 }
 
-TEST_CASE("What another process adds before a journal is locked is read and kept", "[journal]") {
+TEST_CASE("Lines added before a journal is locked are read and kept", "[journal]") {
   // Bug: a journal that is cut where it ended when it was read, with answers behind it by now.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");
@@ -167,7 +167,7 @@ TEST_CASE("What another process adds before a journal is locked is read and kept
   CHECK(read_recorded(path).lines.size() == 4);
 }
 
-TEST_CASE("A line that does not reach the storage is an error, and is taken back", "[journal]") {
+TEST_CASE("A line that does not reach the storage is an error and is removed", "[journal]") {
   // Bug: a journal that promises lines which the disk has refused.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");

@@ -80,7 +80,7 @@ std::string recorded_run(const std::string& path, bool finished) {
   return heard;
 }
 
-TEST_CASE("A recorded run answers the same again, and asks nobody", "[journaled]") {
+TEST_CASE("A recorded run gives the same answers without measuring", "[journaled]") {
   // Bug: an answer, a failure, a skipped sample or a time that comes back otherwise.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");
@@ -98,7 +98,7 @@ TEST_CASE("A recorded run answers the same again, and asks nobody", "[journaled]
   CHECK_FALSE(went_live);
 }
 
-TEST_CASE("Behind its records a run goes on live, later and in another block", "[journaled]") {
+TEST_CASE("After its records a run continues live, later and in another block", "[journaled]") {
   // Bug: a clock that starts anew, so that a resumed run has twice its budget; or a pair of rounds
   // that two processes ran.
   const JournalFolder folder;
@@ -128,7 +128,7 @@ TEST_CASE("Behind its records a run goes on live, later and in another block", "
   CHECK(longer.finished);
 }
 
-TEST_CASE("Time stands still between two answers", "[journaled]") {
+TEST_CASE("No time passes between two answers", "[journaled]") {
   // Bug: a decision on a clock that moved since the last answer, which no replay takes again.
   FakeMachine machine;
   Journaled measurer(machine, nullptr, {}, {});
@@ -140,7 +140,7 @@ TEST_CASE("Time stands still between two answers", "[journaled]") {
   CHECK(measurer.now_s() > at_answer_s + 50);
 }
 
-TEST_CASE("What an interrupted run asks is not recorded", "[journaled]") {
+TEST_CASE("Questions of an interrupted run are not recorded", "[journaled]") {
   // Bug: questions in the journal that a resumed run does not ask.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");
@@ -157,7 +157,7 @@ TEST_CASE("What an interrupted run asks is not recorded", "[journaled]") {
   CHECK_FALSE(read_recorded(path).finished);
 }
 
-TEST_CASE("Questions that are not those of the journal end the run", "[journaled]") {
+TEST_CASE("Questions that differ from the journal end the run", "[journaled]") {
   // Bug: the answer to one config taken for another's.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");
@@ -174,7 +174,7 @@ TEST_CASE("Questions that are not those of the journal end the run", "[journaled
   CHECK(machine.asked == 0);
 }
 
-TEST_CASE("A finished run of which less is asked does not match", "[journaled]") {
+TEST_CASE("A finished run does not match a request for fewer answers", "[journaled]") {
   // Bug: a report of half a run that claims to be all of it.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");

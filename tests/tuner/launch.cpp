@@ -54,7 +54,7 @@ std::string said_by(const LaunchSpec& spec) {
   return launched.take_output();
 }
 
-TEST_CASE("All that a command has started ends with the object", "[launch]") {
+TEST_CASE("All processes of a command end with the object", "[launch]") {
   // Bug: workers that go on and hold the memory of the device, as those that were started in a
   // session of their own, or ignore what asks them to end.
   auto launched = std::make_unique<RunningCommand>(shell(test::stubborn_tree));
@@ -80,7 +80,7 @@ TEST_CASE("A command that is asked to end may clear up, and says what it has to 
   CHECK(launched.end(50));
 }
 
-TEST_CASE("What does not end when asked is killed after the patience", "[launch]") {
+TEST_CASE("A process that does not end when asked is killed after a time", "[launch]") {
   // Bug: a command that hangs holds up the run; or its end is told as a friendly one.
   RunningCommand launched(shell(test::stubborn_tree));
   const auto pids = pids_of(launched, 4);
@@ -90,7 +90,7 @@ TEST_CASE("What does not end when asked is killed after the patience", "[launch]
   CHECK_FALSE(launched.end(0.1));
 }
 
-TEST_CASE("A command that starts itself anew without end is killed, too", "[launch]") {
+TEST_CASE("A command that restarts itself endlessly is killed, too", "[launch]") {
   // Bug: each of its processes has ended, and left another, before the signal reaches it.
   PlantedTree tree;
   tree.plant("/hop", "trap '' TERM\n[ -e here ] || exit 0\nsh ./hop &\n");
@@ -114,7 +114,7 @@ TEST_CASE("A command that is stopped still ends when asked", "[launch]") {
   CHECK(WEXITSTATUS(launched.ended().value()) == 3);
 }
 
-TEST_CASE("What a command leaves running when it ends by itself is ended", "[launch]") {
+TEST_CASE("Processes that a command leaves behind are ended", "[launch]") {
   // Bug: a daemon, which is nobody's child any more, competes with all later trials.
   RunningCommand launched(shell(
       "(setsid sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 0.1; done' &); sleep 0.3; "
@@ -124,7 +124,7 @@ TEST_CASE("What a command leaves running when it ends by itself is ended", "[lau
   CHECK(becomes([&] { return count_running(pids) == 0; }));
 }
 
-TEST_CASE("How a command ended is told", "[launch]") {
+TEST_CASE("A command's end is reported", "[launch]") {
   // Bug: the status of a shell or of the guard in place of the command's.
   RunningCommand code(shell("exit 7"));
   CHECK(WEXITSTATUS(status_of(code)) == 7);
@@ -135,7 +135,7 @@ TEST_CASE("How a command ended is told", "[launch]") {
   CHECK(WTERMSIG(status) == SIGSEGV);
 }
 
-TEST_CASE("A command outlives neither its guard nor the word about its end", "[launch]") {
+TEST_CASE("A command ends with its guard, and its exit status arrives", "[launch]") {
   // Bug: where memory runs out and the guard is what the kernel kills, the command goes on.
   RunningCommand launched(shell("echo pid $PPID; echo pid $$; exec sleep 1000"));
   const auto pids = pids_of(launched, 2);
@@ -170,7 +170,7 @@ TEST_CASE("The environment, the folder and the empty input reach the command", "
   CHECK(said_by(spec) == "a=b c||/nowhere|" + folder + "||\n");
 }
 
-TEST_CASE("A command starts as from a terminal of its own, and is the first to go", "[launch]") {
+TEST_CASE("A command has its own session, and is the first to be killed for memory", "[launch]") {
   // Bug: Ctrl-C ends the command behind autotune's back; signals that it finds blocked or ignored;
   // a descriptor of the guard's in its hands; or autotune is what dies where memory runs out.
   RunningCommand launched(
@@ -188,7 +188,7 @@ TEST_CASE("A command starts as from a terminal of its own, and is the first to g
   CHECK(::getpgid(pid) == pid);
 }
 
-TEST_CASE("Of what a command writes the newest is kept", "[launch]") {
+TEST_CASE("The newest output of a command is kept", "[launch]") {
   // Bug: memory grows with a command that talks, or listening to it never returns.
   RunningCommand talks(
       shell("head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last; echo words"));

@@ -158,8 +158,7 @@ TEST_CASE("Batches end at what the step takes, and one beyond that is refused in
   check_refused(gpu_of("9.0"), given, "--against batch=65536 can't be run: " + why, large);
 }
 
-TEST_CASE("What takes more than the memory that is free is not tried, whatever is allowed",
-          "[plan]") {
+TEST_CASE("Configs that need more than free memory are not tried, whatever is allowed", "[plan]") {
   // Bug: a batch that fills the machine's memory, which is found out by filling it.
   Limits limits = limits_of(2);
   const auto most = [&](const std::string& allowed) {
@@ -225,7 +224,7 @@ TEST_CASE("The cpu and emulated accelerators have no axes of GPUs", "[plan]") {
   check_refused(cpu, options, "--preprocess 'disk' makes no sense");
 }
 
-TEST_CASE("What was fixed on the command line holds on a GPU too", "[plan]") {
+TEST_CASE("Values fixed on the command line also hold on a GPU", "[plan]") {
   // Bug: an axis that was given and is filled by its default all the same.
   SweepOptions options;
   options.axes[&Config::workers] = "3";
@@ -268,7 +267,7 @@ TEST_CASE("For mfu each precision needs a rate that was measured on the device",
   check_refused({}, options, "compares with the machine card");
 }
 
-TEST_CASE("Checks before any time is spent know no workload", "[plan]") {
+TEST_CASE("Early checks need no workload", "[plan]") {
   // Bug: a value refused early that the workload would have allowed, or nonsense found too late.
   SweepOptions options;
   options.axes[&Config::preprocess] = "host";
@@ -313,7 +312,7 @@ TEST_CASE("The space is the same whatever --against names", "[plan]") {
   CHECK(configs_of(space) == configs_of(usual));
 }
 
-TEST_CASE("What --against can't mean here is refused with the pair", "[plan]") {
+TEST_CASE("A pair of --against that does not apply is an error", "[plan]") {
   // Bug: a reference that fails in its first trial, or a word that is dropped.
   const TrainingDevice cpu;
   for (const auto& [text, part] : {
@@ -343,7 +342,7 @@ TEST_CASE("What --against can't mean here is refused with the pair", "[plan]") {
   check_refused(gpu_of("9.0"), against("step_threads=2"), "can't be run: the step runs on the GPU");
 }
 
-TEST_CASE("A refusal of another option is not blamed on --against", "[plan]") {
+TEST_CASE("An error in another option does not name --against", "[plan]") {
   // Bug: "--against pinned=on" of a user who wrote --pinned on.
   SweepOptions options = against("workers=2");
   options.axes[&Config::pinned] = "on";
@@ -398,8 +397,7 @@ TEST_CASE("What --allow leaves out keeps the value of --against", "[plan]") {
   check_refused({}, options, "--max-batch 64 is below the batch of --against, 128, which --allow");
 }
 
-TEST_CASE("A command is compared with what is written first, and changed as far as is allowed",
-          "[plan]") {
+TEST_CASE("A command's reference has the first values, and only allowed tiers change", "[plan]") {
   // Bug: --batch 64,32 that compares with 32, and a batch recommended in spite of --allow safe.
   SweepOptions options;
   options.command = {"train", "--bs", "{batch}"};
@@ -417,8 +415,7 @@ TEST_CASE("A command is compared with what is written first, and changed as far 
   CHECK_THROWS_AS(plan(), Error);
 }
 
-TEST_CASE("A script is tried in its own number format, and in few bits only where it has more",
-          "[plan]") {
+TEST_CASE("A script is tried in its own precision, and in a narrower one if allowed", "[plan]") {
   // Bug: a script in bf16 whose gain by bf16 is measured, or one in TF32 that is tried in fp32.
   Prepared found;
   found.info.script.emplace();

@@ -61,7 +61,7 @@ TEST_CASE("Lines end with either end of line, however they arrive", "[rate]") {
   CHECK(cut[0].ends_with("yend"));
 }
 
-TEST_CASE("Long and odd lines harm no expression", "[rate]") {
+TEST_CASE("Long and odd lines do not break an expression", "[rate]") {
   // Bug: a stack that overflows, since the matcher goes one call deeper for each character.
   const RateExpression deep("regex:^(?:.|a)*?([0-9.]+) img/s");
   RateSource source(&deep, std::nullopt, {});
@@ -86,7 +86,7 @@ TEST_CASE("The printed rate is the median of all but the first", "[rate]") {
   CHECK(round->batches == 3);
 }
 
-TEST_CASE("A rate far below one sample per second stays what it is", "[rate]") {
+TEST_CASE("A rate far below one sample per second is kept", "[rate]") {
   // Bug: 0 samples, since they are counted in whole ones.
   const auto round = source_of("9 img/s\n0.0625 img/s\n0.0625 img/s\n").round();
   REQUIRE(round);
@@ -94,7 +94,7 @@ TEST_CASE("A rate far below one sample per second stays what it is", "[rate]") {
   CHECK(round->samples_per_s() == 0.0625);
 }
 
-TEST_CASE("A caught text that is no rate is remembered", "[rate]") {
+TEST_CASE("A matched text that is not a rate is remembered", "[rate]") {
   // Bug: a run that says nothing matched, while the expression catches the wrong word.
   const RateExpression any("regex:rate=(\\S+)");
   RateSource source(&any, std::nullopt, {});
@@ -111,7 +111,7 @@ Json report(double t, int batches, int samples) {
   return {{"t", t}, {"batches", batches}, {"samples", samples}};
 }
 
-TEST_CASE("A helper's rate begins behind the warm-up", "[rate]") {
+TEST_CASE("A helper's rate begins after the warm-up", "[rate]") {
   // Bug: a start of some seconds within the first batches, which makes every config look alike.
   RateSource source(nullptr, std::nullopt, {.seconds = 1, .min_batches = 3});
   source.greet({{"hello", "watch"}});
@@ -134,7 +134,7 @@ TEST_CASE("A helper's rate begins behind the warm-up", "[rate]") {
   CHECK(round->wait_s == 0);
 }
 
-TEST_CASE("A helper that knows of batches alone, or of other processes, is reckoned up", "[rate]") {
+TEST_CASE("Reports of batches only, or of several processes, are added up", "[rate]") {
   // Bug: larger batches that look slower, since batches per second are compared; or half of the
   // rate of two processes.
   RateSource source(nullptr, std::nullopt, {.seconds = 1}, 32);
@@ -154,7 +154,7 @@ TEST_CASE("A helper that knows of batches alone, or of other processes, is recko
   CHECK(source.round()->batches == 2);
 }
 
-TEST_CASE("Two reports make a rate where there are no more", "[rate]") {
+TEST_CASE("Two reports are enough for a rate", "[rate]") {
   // Bug: a short program that can't be measured although it told all that is needed.
   RateSource source(nullptr, std::nullopt, {.seconds = 1});
   Json first = report(1, 1, 32), second = report(3, 5, 160);
@@ -169,7 +169,7 @@ TEST_CASE("Two reports make a rate where there are no more", "[rate]") {
   CHECK(round->wait_s == Approx(0.5));
 }
 
-TEST_CASE("What passes outside of the loop comes on top", "[rate]") {
+TEST_CASE("Time outside of the loop is added", "[rate]") {
   // Bug: a validation within the round, which no loader makes shorter.
   RateSource source(nullptr, std::nullopt, {.seconds = 1});
   source.hear(report(1, 1, 10));
@@ -186,7 +186,7 @@ TEST_CASE("What passes outside of the loop comes on top", "[rate]") {
   CHECK(round->samples == 40);
 }
 
-TEST_CASE("Which GPU a script uses is told once, and its memory again and again", "[rate]") {
+TEST_CASE("A script's GPU is reported once, and its memory repeatedly", "[rate]") {
   // Bug: a later report without them takes back what was known; or null for a UUID ends the launch.
   RateSource source(nullptr, std::nullopt, {});
   Json first = report(1, 1, 10), second = report(2, 2, 20);
@@ -217,7 +217,7 @@ TEST_CASE("Reports that do not go on are left out, and what is none is refused",
   CHECK_THROWS_AS(source.hear({{"t", "x"}, {"batches", 1}, {"samples", 1}}), Error);
 }
 
-TEST_CASE("A hook goes before a helper, and the first of those alike before the others", "[rate]") {
+TEST_CASE("A hook has priority over a helper, and the first of equals over the others", "[rate]") {
   // Bug: a helper that is heard for good, since the hook speaks behind the first batches.
   const Json helper = {{"hello", "watch"}}, hook = {{"hello", "watch"}, {"source", "hook"}};
   RateSource source(&images, std::nullopt, {.seconds = 1});
@@ -239,7 +239,7 @@ TEST_CASE("A hook goes before a helper, and the first of those alike before the 
   CHECK(known.greet(helper));
 }
 
-TEST_CASE("A helper goes before an expression, unless the expression was chosen", "[rate]") {
+TEST_CASE("A helper has priority over an expression, unless the expression was chosen", "[rate]") {
   // Bug: launches of one run that are measured in different ways.
   RateSource source(&images, std::nullopt, {});
   source.greet({{"hello", "watch"}});

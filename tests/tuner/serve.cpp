@@ -68,7 +68,7 @@ struct Served {
   }
 };
 
-TEST_CASE("Questions are answered one by one, also with what was thrown", "[serve]") {
+TEST_CASE("Questions are answered one by one, also with exceptions", "[serve]") {
   // Bug: a failure that ends the child, or an answer to another question.
   Served served;
   REQUIRE(served.ours->send(question_of("epoch_boundary_s", Config{})));
@@ -83,7 +83,7 @@ TEST_CASE("Questions are answered one by one, also with what was thrown", "[serv
   CHECK(served.answer()["bytes"] == 4096);
 }
 
-TEST_CASE("Lack of memory is told as such, through each process on its way", "[serve]") {
+TEST_CASE("Out of memory is reported as such through every process", "[serve]") {
   // Bug: a batch that is too large passed on as a defect, so that its config has failed.
   Served served;
   const auto is_lack = [&](int batch) {
@@ -101,7 +101,7 @@ TEST_CASE("Lack of memory is told as such, through each process on its way", "[s
   CHECK(is_lack(15));
 }
 
-TEST_CASE("Beats tell of the progress of a round that runs", "[serve]") {
+TEST_CASE("Beats report the progress of a running round", "[serve]") {
   // Bug: beats that say the same however far the round is, so that a long one is taken for a hang;
   // or samples that were skipped and are never told of.
   Served served;

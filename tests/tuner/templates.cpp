@@ -42,7 +42,7 @@ TEST_CASE("Words of templates are appended with the values", "[templates]") {
         Words{"./train", R"(a"b\c\d 64)", R"(e\f)"});
 }
 
-TEST_CASE("Axes of the built-in step are none of a command's", "[templates]") {
+TEST_CASE("Axes of the built-in step are not axes of a command", "[templates]") {
   // Bug: a "{graph}" of the user's own that becomes "off", or a template that nothing ever fills.
   CHECK(filled({"./train", "--plot={graph}"}, {}, {}) == Words{"./train", "--plot={graph}"});
   CHECK(axes_taken(command({"./train", "{graph}", "{preprocess}"}), {}).empty());
@@ -86,7 +86,7 @@ TEST_CASE("A variable of a shell is no placeholder", "[templates]") {
         "train --bs ${batch} --n 4");
 }
 
-TEST_CASE("Templates that make no sense are refused with what to write", "[templates]") {
+TEST_CASE("Invalid templates are an error that says what to write", "[templates]") {
   // Bug: a sweep over an axis that the command never hears of.
   check_refused({"batch"}, "AXIS=TEMPLATE");
   check_refused({"bathc=--bs {}"}, "the axes are workers, prefetch");

@@ -9,7 +9,7 @@
 namespace feedrate::augment_tests {
 using namespace feedrate::test;
 
-TEST_CASE("Options without sense are refused by a sentence") {
+TEST_CASE("Invalid options are an error with one sentence") {
   // Bug: a size of 0, or a crop of negative area, ends in a division by zero.
   const auto refusal = [](auto change) {
     ImageOptions options;

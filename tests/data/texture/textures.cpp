@@ -98,7 +98,7 @@ TEST_CASE("A full disk and a place that can't be written to are errors, not half
   CHECK(contains(error_of([] { make_textures("/proc/textures", few); }), "/proc/textures"));
 }
 
-TEST_CASE("Specs without sense or beyond 300 MB are refused") {
+TEST_CASE("Invalid specs, and specs beyond 300 MB, are an error") {
   // Bug: a typing error fills the disk.
   const TemporaryFolder folder;
   const auto refusal = [&](TextureSpec spec) {

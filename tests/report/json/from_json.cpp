@@ -121,7 +121,7 @@ TEST_CASE("A round keeps every field to its last bit", "[from_json]") {
   CHECK(back.gpm == round.gpm);
 }
 
-TEST_CASE("What no driver told of a round stays unknown", "[from_json]") {
+TEST_CASE("Values that no driver reported stay unknown", "[from_json]") {
   // Bug: an unknown utilization that comes back as 0 %, or not-a-number, or a script's round that
   // can't be read because it knows no GPU.
   Json json = to_json(Round{});
@@ -138,7 +138,7 @@ TEST_CASE("What no driver told of a round stays unknown", "[from_json]") {
   CHECK(json.get<Round>().power_w == 0);
 }
 
-TEST_CASE("A round of an older journal does not know what others took", "[from_json]") {
+TEST_CASE("A round of an older journal has no CPU share of other processes", "[from_json]") {
   // Bug: a journal that can't be resumed, or neighbours that took 0 % because nobody looked.
   Json json = to_json(Round{});
   CHECK(json["others_share"].is_null());
@@ -175,7 +175,7 @@ TEST_CASE("A config that lacks an axis, or has a strange one, is refused", "[fro
   CHECK_THROWS(json.get<Config>());
 }
 
-TEST_CASE("The state of a GPU comes back as it was told, or not told", "[from_json]") {
+TEST_CASE("The state of a GPU is read back as it was written, with its nulls", "[from_json]") {
   // Bug: neighbours on the GPU that a child saw and its parent never hears of.
   const auto through = [](const std::optional<GpuState>& gpu) {
     return gpu_state_of(through_text(answer_of(gpu)));

@@ -126,7 +126,7 @@ TEST_CASE("An emulated accelerator below the utilization wanted is not called we
   CHECK_THAT(flowing(report), ContainsSubstring("well fed"));
 }
 
-TEST_CASE("A device that waits is not called well fed for want of a cause", "[screen]") {
+TEST_CASE("A device that waits is not called well fed if no cause is found", "[screen]") {
   // Bug: "well fed: it waits for data 32 % of the time", where rounds differ too much to say why.
   Report report = testing::example_report();
   report.outcome.diagnoses.clear();
@@ -147,8 +147,7 @@ TEST_CASE("A gap that no cause explains is told", "[screen]") {
   CHECK_THAT(flowing(report, false), ContainsSubstring("34 % of the lost time is unexplained."));
 }
 
-TEST_CASE("What only a GPU has is shown where it is varied, and said in PyTorch's words",
-          "[screen]") {
+TEST_CASE("GPU axes are shown if they vary, with PyTorch's words", "[screen]") {
   // Bug: a switch of GPUs on the screen of a cpu, or one that was chosen and that nobody is told.
   Report report = testing::example_report();
   CHECK_THAT(flowing(report), !ContainsSubstring("graph") && !ContainsSubstring("preprocess"));
@@ -175,7 +174,7 @@ TEST_CASE("What only a GPU has is shown where it is varied, and said in PyTorch'
   CHECK_THAT(flowing(report), ContainsSubstring("images · cuda:7 ·"));
 }
 
-TEST_CASE("A command to run next stands on one line", "[screen]") {
+TEST_CASE("A command to run next is on one line", "[screen]") {
   // Bug: a command that is wrapped, of which a shell runs the first half when it is pasted.
   Report report = testing::example_report();
   const std::string command = "autotune --output 'a  b/" + std::string(80, 'x') + ".json' --seed 1";
@@ -196,7 +195,7 @@ TEST_CASE("Values that one reason leaves out share a line", "[screen]") {
   CHECK_THAT(text, ContainsSubstring("pinned on: not applicable"));
 }
 
-TEST_CASE("Words of standing say how far another could be ahead, and only then", "[words]") {
+TEST_CASE("The standing says how far another config could be ahead, only if one could", "[words]") {
   // Bug: an infinite gain in words, or "tied" that hides a possible gain of 4 %.
   TierChoice choice{Tier::safe, Confidence::tied, 0, {}, {0, 1}, 0.02, {}};
   CHECK(describe(choice) ==
@@ -216,7 +215,7 @@ TEST_CASE("Words of standing say how far another could be ahead, and only then",
   CHECK(describe(choice) == "significantly faster than each other finalist");
 }
 
-TEST_CASE("What wider tiers gain is an offer, and what was not shown is told so", "[screen]") {
+TEST_CASE("Gains of wider tiers are offers, and unproved gains are marked", "[screen]") {
   // Bug: another rounding that gains 2 % hidden, or in bold; and "keep what you have" that does not
   // say what looked faster. The safe choice is recommended, and bf16 offered.
   Report report = testing::full_report();
@@ -280,7 +279,7 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
       ContainsSubstring("The reference does not fit into memory: The GPU has no room for it."));
 }
 
-TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[screen]") {
+TEST_CASE("nvml_busy is shown beside busy if a driver reported it", "[screen]") {
   // Bug: a column of dashes on the cpu, or a table that runs over the edge because of it.
   Report report = testing::full_report();
   CHECK(screen_text(report).find("nvidia-smi") == std::string::npos);
@@ -295,7 +294,7 @@ TEST_CASE("What nvidia-smi shows stands beside busy where a driver told it", "[s
   CHECK(screen_text(report, {.width = 60}).find("nvidia-smi") == std::string::npos);
 }
 
-TEST_CASE("What the parts of a GPU do stands below the rates where it is counted", "[screen]") {
+TEST_CASE("GPU counters are shown below the rates if they exist", "[screen]") {
   // Bug: a line of dashes on the cpu, 0 % of a part that is not counted, or another config's
   // figures.
   Report report = testing::full_report();

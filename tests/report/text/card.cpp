@@ -67,7 +67,7 @@ TEST_CASE("where the storage could not be measured cold, the card says so") {
   CHECK(has(card_text(card, 200), "read rate not measured: no probe file can be written there"));
 }
 
-TEST_CASE("each GPU has a line with what it is") {
+TEST_CASE("each GPU has a line that describes it") {
   // Bug: GPUs that are left out, or a reason for none beside them.
   MachineCard card = some_card();
   card.machine.gpus = {{Gpu{}, Gpu{}}, "570.1", ""};
@@ -81,7 +81,7 @@ TEST_CASE("each GPU has a line with what it is") {
   CHECK_FALSE(has(text, "none"));
 }
 
-TEST_CASE("a GPU's line says how it is, as far as the driver tells") {
+TEST_CASE("a GPU's line has what the driver reports") {
   // Bug: an idle link or a hot GPU shown as a fast one, and unknown gauges shown as zero.
   MachineCard card = some_card();
   Gpu gpu{"NVIDIA H200", "GPU-5fc0", std::uint64_t{140} << 30, "0000:81:00.0", "9.0", 5, 16, 1};

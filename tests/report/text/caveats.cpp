@@ -9,7 +9,7 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("A larger update asks for a learning rate as many times as large", "[caveats]") {
+TEST_CASE("A larger update scales the learning rate by the same factor", "[caveats]") {
   // Bug: a factor that is turned round, or that forgets what accumulates.
   const auto caveats = caveats_of({.batch = 32}, {.batch = 128});
   REQUIRE(caveats.size() == 1);
@@ -23,7 +23,7 @@ TEST_CASE("A larger update asks for a learning rate as many times as large", "[c
              ContainsSubstring("by 2 ("));
 }
 
-TEST_CASE("A loop that adds up gradients is told how its updates stay what they are", "[caveats]") {
+TEST_CASE("A loop that accumulates gradients learns how to keep its updates", "[caveats]") {
   // Bug: a learning rate alone, though fewer batches in an update make up for larger ones.
   const Config from{.batch = 32};
   const auto first = [&](int batch, int batches) {
@@ -40,7 +40,7 @@ TEST_CASE("A loop that adds up gradients is told how its updates stay what they 
   CHECK(caveats_of(from, from, 4).empty());
 }
 
-TEST_CASE("A batch that accumulation makes up for keeps its learning rate", "[caveats]") {
+TEST_CASE("A smaller batch with accumulation keeps its learning rate", "[caveats]") {
   // Bug: a learning rate that is scaled although each update sees as many samples.
   const auto caveats = caveats_of({.batch = 32, .accumulate = 4}, {.batch = 128, .accumulate = 1});
   REQUIRE(caveats.size() == 1);

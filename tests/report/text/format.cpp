@@ -25,7 +25,7 @@ TEST_CASE("digits are grouped by three before the point only") {
   CHECK(format_count(18446744073709551615u) == "18,446,744,073,709,551,615");
 }
 
-TEST_CASE("a number shows its significant digits, and never rounds its integer part away") {
+TEST_CASE("a number keeps its significant digits and its whole integer part") {
   // Bug: significant digits that are lost, made up, or one too many after rounding up.
   CHECK(format_number(0) == "0");
   CHECK(format_number(0.012345) == "0.0123");
@@ -40,7 +40,7 @@ TEST_CASE("a number shows its significant digits, and never rounds its integer p
   CHECK(format_number(-4.5678) == "-4.57");
 }
 
-TEST_CASE("what is no number is a dash") {
+TEST_CASE("a value that is not a number is a dash") {
   // Bug: "inf" and "nan" in a table, and undefined behaviour when they are rounded.
   CHECK(format_number(infinity) == "-");
   CHECK(format_si(undefined, "B/s") == "-");

@@ -13,7 +13,7 @@ using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("the GPU of a confirmation is told where it was seen, and null where it was not") {
+TEST_CASE("the GPU of a confirmation is reported if seen, else null") {
   // Bug: 0 % busy, or 0 bytes, on a machine without a GPU.
   Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 4};
   const Json without = to_json(confirmation);
@@ -36,7 +36,7 @@ TEST_CASE("the GPU of a confirmation is told where it was seen, and null where i
                                "Tensors take 1.00 MiB of GPU memory now, 2.00 MiB recommended."));
 }
 
-TEST_CASE("the parts of a confirmation's GPU are told where they were counted") {
+TEST_CASE("the counters of a confirmation's GPU are reported if they exist") {
   // Bug: the parts of one launch beside the other's rate.
   Confirmation confirmation{.speedup = {2, 1.9, 2.1}, .pairs = 4};
   confirmation.as_is_gpu = {.gpm = {0.25, 0, 0.5}};
@@ -139,7 +139,7 @@ TEST_CASE("a script that nothing should change is described by one launch") {
   CHECK(json.at("pairs") == 0);
 }
 
-TEST_CASE("what more workers ask of a stream is said where the script has none today") {
+TEST_CASE("the report says what several workers need from a stream, if the script has none") {
   // Bug: "4 workers, 4 times as fast" of a dataset that gives all of its samples to each worker.
   Script script;
   script.iterable = true;

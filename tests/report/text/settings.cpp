@@ -65,7 +65,7 @@ TEST_CASE("Pinned memory and graphs are statements of their own", "[settings]") 
   CHECK_THAT(text, ContainsSubstring("feedrate::cuda::StepOptions step_options{.graph = true};"));
 }
 
-TEST_CASE("PyTorch is told to send bytes where pixels travel, whatever was swept", "[settings]") {
+TEST_CASE("The PyTorch text says to copy bytes if pixels are copied", "[settings]") {
   // Bug: the advice left out because the place of preprocessing was fixed, or given on a cpu.
   CHECK_THAT(text_for({.batch = 8}, 1), ContainsSubstring("torch.uint8"));
   CHECK_THAT(text_for({.preprocess = Preprocess::host, .batch = 8}, 1),
@@ -75,7 +75,7 @@ TEST_CASE("PyTorch is told to send bytes where pixels travel, whatever was swept
   CHECK_THAT(settings_for(report).at(1).text, !ContainsSubstring("torch.uint8"));
 }
 
-TEST_CASE("What a script is to change in its step are lines of PyTorch", "[settings]") {
+TEST_CASE("Changes of a script's step are lines of PyTorch", "[settings]") {
   // Bug: a precision or threads that were recommended, and nothing that says how to set them.
   const Config from{.step_threads = 8, .batch = 32};
   Config to = from;

@@ -24,7 +24,7 @@ Outcome example() {
   return outcome;
 }
 
-TEST_CASE("What-ifs are told apart by the config that they are of", "[what_if]") {
+TEST_CASE("What-ifs name the config that they belong to", "[what_if]") {
   // Bug: a gain of the reference printed as one of the recommended config.
   const std::string text = what_if_text(example());
   const auto reference = text.find("now:");

@@ -49,7 +49,7 @@ TEST_CASE("Each column element is the input that its formula says, whichever lin
   }
 }
 
-TEST_CASE("Adding columns is the transpose of reading them") {
+TEST_CASE("Adding columns is the transpose of reading columns") {
   // Bug: the gradient of an input that several windows share is overwritten instead of summed.
   for (const Block& block : convolutions()) {
     const std::size_t row = block.raw.width * block.kernel * block.kernel * block.in.channels;

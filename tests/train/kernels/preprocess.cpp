@@ -41,7 +41,7 @@ TEST_CASE("Each pixel is the one that crop and mirror say, scaled and shifted pe
   }
 }
 
-TEST_CASE("Cuts are all those that there are, and another step's differ") {
+TEST_CASE("A step has all its cuts, and another step has different ones") {
   // Bug: the largest offset is never drawn, or each epoch sees the same crops.
   std::set<std::uint32_t> seen;
   std::size_t same = 0, mirrored = 0;
@@ -56,7 +56,7 @@ TEST_CASE("Cuts are all those that there are, and another step's differ") {
   REQUIRE(same < 150);  // 1000 / 18 by chance
 }
 
-TEST_CASE("Without a wish, samples are as they were but for their type") {
+TEST_CASE("By default samples change only their type") {
   // Bug: a default that crops, or f32 divided by 255.
   REQUIRE(PreprocessSpec{}.only_scales());
   REQUIRE_FALSE(spec.only_scales());

@@ -92,7 +92,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("An update is scaled back, and cut to the length that is allowed") {
+TEST_CASE("An update is unscaled, then clipped to the allowed norm") {
   // Bug: gradients that are short enough are lengthened, or the loss scale stays in them.
   StepState state;
   state.loss_scale = 4;

@@ -96,7 +96,7 @@ TEST_CASE("The update in one pass is that of the CPU's optimizers, with its copy
            }));
 }
 
-TEST_CASE("An update that was called off changes nothing") {
+TEST_CASE("A cancelled update changes nothing") {
   // Bug: an infinite gradient reaches the optimizer's state, which never recovers.
   for (bool refused : {false, true}) {
     Arrays<Float16> arrays;

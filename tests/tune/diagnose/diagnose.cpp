@@ -32,7 +32,7 @@ TEST_CASE("A well-fed device gets no diagnosis", "[diagnose]") {
   CHECK(causes_in(planted_evidence(two_workers, 1100, {.loader = 1050, .device = 1000})).empty());
 }
 
-TEST_CASE("A well-fed device gets no diagnosis for what is only there", "[diagnose]") {
+TEST_CASE("A well-fed device gets no diagnosis without a loss", "[diagnose]") {
   // Bug: facts that cost nothing named as causes: a quota, pools, pageable memory, other
   // processes, a cold cache.
   Evidence fine =
@@ -96,7 +96,7 @@ TEST_CASE("An affinity mask below the quota is the number of cores", "[diagnose]
   CHECK(bound.cores() == 1.5);
 }
 
-TEST_CASE("Causes written into an outcome know its what-ifs", "[diagnose]") {
+TEST_CASE("Causes written into an outcome use its what-ifs", "[diagnose]") {
   // Bug: what-ifs that are measured after the diagnosis and never reach it.
   const Evidence starved = planted_evidence(two_workers, 196, {.loader = 200, .device = 1000});
   Outcome outcome;
@@ -114,8 +114,7 @@ TEST_CASE("Causes written into an outcome know its what-ifs", "[diagnose]") {
   CHECK(outcome.diagnoses.at(0).cause == Cause::data_starvation);
 }
 
-TEST_CASE("Rates that were measured in turn with the ceilings are the ones compared",
-          "[diagnose]") {
+TEST_CASE("Ceilings are compared with rates measured in turn with them", "[diagnose]") {
   // Bug: a machine that slowed down between race and ceilings shows a gap that is none.
   Evidence drifted = planted_evidence(two_workers, 600, {.loader = 3000, .device = 1000});
   drifted.trials[0].ceilings->coupled = 980;
@@ -140,7 +139,7 @@ TEST_CASE("Without workers the caller's loading is the gap", "[diagnose]") {
   CHECK(open == Approx(0).margin(1e-3));
 }
 
-TEST_CASE("A loss below every ceiling is named, and stays unexplained where nobody knows why",
+TEST_CASE("A loss below every ceiling is named, and unexplained if its reason is unknown",
           "[diagnose]") {
   // Bug: interference that is explained away. Per sample: 10 ms coupled, the loader allows 5, the
   // device 1: 4 of the 9 ms are starvation, 5 are not.
@@ -296,7 +295,7 @@ TEST_CASE("Shares are shares, whatever the evidence", "[diagnose]") {
   CHECK(named.size() == 21);  // the draws reach every cause there is
 }
 
-TEST_CASE("The first diagnosis is the one that takes most of the gap", "[diagnose]") {
+TEST_CASE("The first diagnosis takes most of the gap", "[diagnose]") {
   // Bug: causes in the order of their names or of the code. A slow loader, and a little of it
   // because reading past the page cache takes 0.5 of the 5 ms.
   Evidence slow = planted_evidence(two_workers, 195, {.loader = 200, .device = 1000});

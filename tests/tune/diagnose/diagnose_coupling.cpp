@@ -49,7 +49,7 @@ TEST_CASE("Copy and step that add up are a synchronising step", "[diagnose]") {
   CHECK(diagnose(waiting).second < 0.1);
 }
 
-TEST_CASE("A caller that stages and launches in turn is held by the staging", "[diagnose]") {
+TEST_CASE("A caller that stages and launches in turn is limited by the staging", "[diagnose]") {
   // Bug: a synchronising step blamed for what the caller does itself: a sample takes 1 ms to stage,
   // 0.65 ms to launch, and 1 ms on the device, which goes on meanwhile.
   Evidence staging =
@@ -96,14 +96,14 @@ Evidence interfering(double cores_used, double cpu_s, double step_s) {
   return evidence;
 }
 
-TEST_CASE("Interference with burnt core-seconds is memory bandwidth", "[diagnose]") {
+TEST_CASE("Interference with more core-seconds is memory bandwidth", "[diagnose]") {
   // Bug: interference that names nothing although the evidence does.
   const Evidence hog = interfering(2, 2e-3, 2e-3);
   CHECK(causes_in(hog) == "interference.memory_bandwidth");
   CHECK(diagnose(hog).second < 0.1);
 }
 
-TEST_CASE("Interference with all cores busy and none burnt is for cores", "[diagnose]") {
+TEST_CASE("Interference with busy cores and equal core-seconds is for cores", "[diagnose]") {
   // Bug: memory blamed for cores.
   CHECK(causes_in(interfering(3.9, 1e-3, 2e-3)) == "interference.cores");
 }
@@ -132,7 +132,7 @@ TEST_CASE("Interference without any of these stays unlocated and unexplained", "
   CHECK(diagnose(unknown).second > 0.9);
 }
 
-TEST_CASE("Workers that load no more than one and idle wait for a lock", "[diagnose]") {
+TEST_CASE("Idle workers that together load no more than one wait for a lock", "[diagnose]") {
   // Bug: more workers recommended to a loader that goes one at a time.
   Evidence locked = starved();
   locked.demands.loader = planted_loader(4.8e-3, 4.7e-3, 0.95);

@@ -44,7 +44,7 @@ TEST_CASE("Launches that dominate the step ask for a larger batch", "[diagnose]"
   CHECK_THAT(cause_text(diagnosis, small.config()).remedy, ContainsSubstring("512"));
 }
 
-TEST_CASE("What the tiers measured of a batch goes before the model", "[diagnose]") {
+TEST_CASE("A tier's measured gain of a batch has priority over the model", "[diagnose]") {
   // Bug: the gain of all tiers called the gain of the batch: 2.4 in all, 1.2 of it by workers.
   Evidence small = fed(4e-3, 5e-5);
   plant_choice(small, Tier::safe, {.workers = 4, .prefetch = 2}, 1.2);
@@ -81,7 +81,7 @@ TEST_CASE("A batch that can't be run is no remedy", "[diagnose]") {
   CHECK(first_of(small).gain == before.gain);
 }
 
-TEST_CASE("A gain of several changes at once is the gain of none of them", "[diagnose]") {
+TEST_CASE("The gain of several changes at once is credited to none of them", "[diagnose]") {
   // Bug: batch and precision changed by one tier, and both said to give all of its 4 times.
   Evidence wide = fed(4e-3, 5e-5);
   wide.demands.steps.push_back(planted_step(Precision::bf16, 1e-3, 1e-5));
@@ -110,7 +110,7 @@ TEST_CASE("A measured gain belongs to the number format that was measured", "[di
   CHECK_FALSE(measured_by(other));
 }
 
-TEST_CASE("A step whose overhead rules at any batch is work too small", "[diagnose]") {
+TEST_CASE("A step dominated by overhead at any batch is work_too_small", "[diagnose]") {
   // Bug: a larger batch recommended where none of the space helps. 4 ms + 512 x 1 us.
   const Evidence tiny = fed(4e-3, 1e-6);
   CHECK(causes_in(tiny) == "work_too_small");
@@ -154,7 +154,7 @@ TEST_CASE("Work that is too small for launches is recorded as one, where that wa
   CHECK_THAT(first_text(tiny).remedy, ContainsSubstring("does not need this device"));
 }
 
-TEST_CASE("A faster number format is one of the same way to launch", "[diagnose]") {
+TEST_CASE("A faster precision is compared with the same way to launch", "[diagnose]") {
   // Bug: what recording the step gains said of bf16.
   Evidence wide = fed(1e-5, 3e-3);
   wide.demands.steps.push_back(planted_step(Precision::bf16, 1e-5, 1e-3));
@@ -220,7 +220,7 @@ TEST_CASE("A faster number format that is not used is named", "[diagnose]") {
   CHECK_THAT(cause_text(diagnosis, wide.config()).remedy, ContainsSubstring("bf16"));
 }
 
-TEST_CASE("A number format in which the step alone is slower is no remedy", "[diagnose]") {
+TEST_CASE("A precision with a slower step is no remedy", "[diagnose]") {
   // Bug: "0.6 times as fast in bf16: train in bf16", where the race took its noise for a gain.
   Evidence slower = fed(1e-5, 1e-3);
   slower.demands.steps.push_back(planted_step(Precision::bf16, 1e-5, 2e-3));
@@ -283,8 +283,7 @@ TEST_CASE("A GPU that its supply slows down is throttled, and its remedy is not 
   CHECK_THAT(first_text(braked).remedy, ContainsSubstring("power supply"));
 }
 
-TEST_CASE("A clock that is low for no reason that the driver names is said to be just that",
-          "[diagnose]") {
+TEST_CASE("A low clock without a reason from the driver is reported as such", "[diagnose]") {
   // Bug: heat or power made up where somebody locked the clocks.
   const Evidence locked = held_by("", 700);
   CHECK(causes_in(locked) == "clocks_lowered");
@@ -293,7 +292,7 @@ TEST_CASE("A clock that is low for no reason that the driver names is said to be
   CHECK_THAT(first_text(locked).remedy, ContainsSubstring("nvidia-smi -rgc"));
 }
 
-TEST_CASE("Others that compute on the GPU are named", "[diagnose]") {
+TEST_CASE("Other processes on the GPU are named", "[diagnose]") {
   // Bug: somebody else's job taken for a property of the card.
   Evidence shared = fed(1e-5, 1e-3);
   shared.environment.gpu = GpuState{{}, 2e9, 2e9, 2, 0.5};

@@ -37,7 +37,7 @@ TEST_CASE("Decoding that dominates belongs offline, by its share of the parts", 
   CHECK(*diagnosis.gain == Approx((1 / 196.0) / (1 / 196.0 - 4e-3)).epsilon(0.01));
 }
 
-TEST_CASE("What was measured of decoded samples goes before what the parts say", "[diagnose]") {
+TEST_CASE("A measured gain of decoded samples has priority over the parts", "[diagnose]") {
   // Bug: a model preferred to a measurement. Decoded samples turned out to be no faster to read.
   Evidence slow = starved();
   slow.environment.load = LoadCosts{1e-3, 8e-3, 1e-3};
@@ -113,14 +113,14 @@ TEST_CASE("Reading that dominates is slow storage", "[diagnose]") {
   CHECK(first_cause(reading) == "storage_slow.read");
 }
 
-TEST_CASE("What an ablation can't be told from nothing by is no gain", "[diagnose]") {
+TEST_CASE("A what-if whose interval contains 1 is no gain", "[diagnose]") {
   // Bug: a lucky pair of rounds reported as the measured gain of storing samples decoded.
   Evidence slow = starved();
   slow.what_if = {{"decoded", two_workers, 250, {1.25, 0.8, 1.95}}};
   CHECK(first_cause(slow) == "data_starvation");
 }
 
-TEST_CASE("Starvation has no gain of its own, but says the most that it could be", "[diagnose]") {
+TEST_CASE("Starvation has no gain, only an upper limit", "[diagnose]") {
   // Bug: "44 times, modelled" beside "make samples cheaper", as if some setting had it. The caller
   // loads for 9 ms and steps for 1; two workers make it twice as fast, and free samples 10 times.
   Evidence serial = planted_evidence({}, 100, {.loader = 1000 / 9.0, .device = 1000});
@@ -132,7 +132,7 @@ TEST_CASE("Starvation has no gain of its own, but says the most that it could be
   CHECK_THAT(cause_text(diagnoses[1], {}).evidence(), ContainsSubstring("10.0x as fast"));
 }
 
-TEST_CASE("A model's gain is of the time that no sharper cause has taken", "[diagnose]") {
+TEST_CASE("A modelled gain uses the time that more specific causes have not taken", "[diagnose]") {
   // Bug: time that workers take gained a second time by storing samples decoded. Of 10 ms two
   // workers take 5; of the 9 that loading costs decoding is 8, but only 4 of these are left.
   Evidence serial = planted_evidence({}, 100, {.loader = 1000 / 9.0, .device = 1000});

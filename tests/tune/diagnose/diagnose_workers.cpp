@@ -22,7 +22,7 @@ TEST_CASE("No workers at all are no_overlap, with the measured gain", "[diagnose
   CHECK(first_of(serial).measured);
 }
 
-TEST_CASE("What a tier recommends is the remedy, resolved or not", "[diagnose]") {
+TEST_CASE("A tier's choice is the remedy, resolved or not", "[diagnose]") {
   // Bug: "workers 4" as the remedy above "set workers 2": the luckiest trial goes before a choice
   // that short rounds could not resolve.
   Evidence serial = planted_evidence({}, 100, {.loader = 110, .device = 1000});
@@ -45,7 +45,7 @@ TEST_CASE("Without any measured worker no_overlap has the model's gain", "[diagn
   CHECK(*diagnosis.gain == Approx(1.5).epsilon(0.01));
 }
 
-TEST_CASE("Where no number of workers is faster the samples are the cause", "[diagnose]") {
+TEST_CASE("If no number of workers is faster, the samples are the cause", "[diagnose]") {
   // Bug: workers recommended that were measured to be slower.
   Evidence serial = planted_evidence({}, 480, {.loader = 1000, .device = 1000});
   serial.trials.push_back(planted_trial(two_workers, 300, 1000));

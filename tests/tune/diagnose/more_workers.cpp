@@ -33,7 +33,7 @@ int most_workers(FormulaMachine& machine, const TuneOptions& options) {
   return most;
 }
 
-TEST_CASE("Data that wait are given more workers than were asked for", "[search]") {
+TEST_CASE("Samples that wait get more workers than listed", "[search]") {
   // Bug: a search that stops at the end of its list while the loader still scales.
   FormulaMachine machine = waiting();
   const int workers = tune(machine, growing()).recommended().config.workers;
@@ -41,8 +41,7 @@ TEST_CASE("Data that wait are given more workers than were asked for", "[search]
   CHECK(workers <= 64);
 }
 
-TEST_CASE("Core-seconds of samples are known for each number of workers that was probed",
-          "[search]") {
+TEST_CASE("Core-seconds per sample are known for each probed number of workers", "[search]") {
   // Bug: what a sample costs one worker, which falls asleep after each, taken for all numbers.
   FormulaMachine machine = waiting();
   machine.cpu_s = 1e-5;
@@ -65,7 +64,7 @@ TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {
   CHECK(was_slow);
 }
 
-TEST_CASE("Data that keep the cores busy are given no more workers", "[search]") {
+TEST_CASE("Samples that keep the cores busy get no more workers", "[search]") {
   // Bug: 64 workers on two cores, one doubling after the other, as long as each gained a little.
   const auto grown = [](double cores_used, double power) {
     FormulaMachine machine(

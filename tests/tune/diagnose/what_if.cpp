@@ -95,7 +95,7 @@ TEST_CASE("Where batches are copied, the copy is a cost that can be taken away",
   }
 }
 
-TEST_CASE("A what-if that can't be had is left out with its reason, once", "[what_if]") {
+TEST_CASE("An impossible what-if is left out with its reason, once", "[what_if]") {
   // Bug: a row of zeros, an end of the run, or the same round tried again and again.
   Known machine;
   Outcome outcome = outcome_of({.workers = 2, .prefetch = 2});

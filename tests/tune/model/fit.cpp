@@ -29,7 +29,7 @@ TEST_CASE("Few points determine few terms, and no term is negative", "[fit]") {
   CHECK(faster_than_linear(4) == Approx(4 * faster_than_linear(1)));
 }
 
-TEST_CASE("A step's fixed part and its part per sample are told apart", "[fit]") {
+TEST_CASE("A step's fixed time and its time per sample are separated", "[fit]") {
   // Bug: the overhead of a launch counted per sample.
   const StepTime time = fit_step({{8, 0.002 + 8 * 1e-4}, {64, 0.002 + 64 * 1e-4}});
   CHECK(time.alpha_s == Approx(0.002));
@@ -38,8 +38,7 @@ TEST_CASE("A step's fixed part and its part per sample are told apart", "[fit]")
   CHECK(fit_step({{8, 0.008}, {64, 0.1}}).alpha_s == 0);
 }
 
-TEST_CASE("A bent law passes through what was measured and interpolates the error between",
-          "[fit]") {
+TEST_CASE("A corrected law passes through the measurements and interpolates the error", "[fit]") {
   // Bug: a fit that denies a measurement, or jumps beside it.
   const ScalabilityLaw law{100, 0, 0};
   const Measured measured = {{1, 100}, {4, 200}};

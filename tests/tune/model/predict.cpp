@@ -38,7 +38,7 @@ TEST_CASE("With workers the lowest ceiling holds", "[predict]") {
   CHECK(fed->bottleneck == Bottleneck::device);
 }
 
-TEST_CASE("Cores that loader and step share are a ceiling of their own", "[predict]") {
+TEST_CASE("Cores that loader and step share are a separate ceiling", "[predict]") {
   // Bug: a prediction of more work than the cores can do.
   Demands shared = demands();
   shared.cores = 2;
@@ -49,7 +49,7 @@ TEST_CASE("Cores that loader and step share are a ceiling of their own", "[predi
   CHECK(prediction->bottleneck == Bottleneck::cores);
 }
 
-TEST_CASE("A sample costs the cores what it cost with so many workers", "[predict]") {
+TEST_CASE("The core-seconds of a sample are those of that number of workers", "[predict]") {
   // Bug: a bound of the cores below what the loader was seen to reach. A sample that waits costs
   // one worker 5 ms of a core, since the core falls asleep each time, and 16 of them 1.25 ms each.
   Demands waiting = demands();
@@ -64,7 +64,7 @@ TEST_CASE("A sample costs the cores what it cost with so many workers", "[predic
   CHECK(rate(16)->samples_per_s == Approx(10 / 0.021));  // of the step; 2 / 0.005 would be less
 }
 
-TEST_CASE("A device of its own goes on while the caller loads, unless copies hold the caller",
+TEST_CASE("A separate device runs while the caller loads, unless copies block the caller",
           "[predict]") {
   // Bug: the plain sum for a device that works in the background; pageable copies for free.
   Demands copying = demands();
@@ -110,7 +110,7 @@ TEST_CASE("A larger buffer helps varying speeds, and steady ones not at all", "[
         Approx(predict(demands(), small)->samples_per_s));
 }
 
-TEST_CASE("A step that is recorded as a graph has a time of its own", "[predict]") {
+TEST_CASE("A step recorded as a graph has its own time", "[predict]") {
   // Bug: the launches of a step that are counted although it is launched as a whole.
   Demands launched = demands();
   launched.steps.push_back({Precision::fp32, 1, true, {0, 2e-3}, {}, 0, 0});

@@ -40,8 +40,7 @@ std::vector<Candidate> line_of_workers() {
   return candidates;
 }
 
-TEST_CASE("What was measured corrects its neighbours most, and becomes certain itself",
-          "[surrogate]") {
+TEST_CASE("A measurement corrects its neighbours most, and is certain itself", "[surrogate]") {
   // Bug: a correction that spreads evenly, or a deviation that does not shrink.
   Surrogate surrogate(line_of_workers(), 1);
   for (int round = 0; round < 4; ++round) surrogate.observe(4, std::log(1000.0), 10.0 * round);
@@ -56,7 +55,7 @@ TEST_CASE("What was measured corrects its neighbours most, and becomes certain i
   CHECK(surrogate.deviation(3) < surrogate.deviation(0));
 }
 
-TEST_CASE("Noise is learnt from rounds that disagree", "[surrogate]") {
+TEST_CASE("Noise is estimated from rounds that disagree", "[surrogate]") {
   // Bug: a noise that is assumed, so that a quiet machine is distrusted and a noisy one believed.
   const auto noise_of = [](double spread) {
     Surrogate surrogate(line_of_workers(), 1);

@@ -123,7 +123,7 @@ TEST_CASE("The state is put back when every trial fails", "[program]") {
   CHECK(weight == 1);
 }
 
-TEST_CASE("A save_state that gives nothing to put back is refused", "[program]") {
+TEST_CASE("A save_state that returns no restore function is an error", "[program]") {
   // Bug: std::bad_function_call after ten seconds.
   Counting step;
   ProgramOptions options = quick();
@@ -133,7 +133,7 @@ TEST_CASE("A save_state that gives nothing to put back is refused", "[program]")
   CHECK(step.batches == 0);
 }
 
-TEST_CASE("What was remembered is returned without one step, on the same data alone", "[program]") {
+TEST_CASE("A remembered choice is returned without a step, only for the same data", "[program]") {
   // Bug: a second start that measures again, or other data that get the old answer.
   const test::PlantedTree tree;
   Counting step;
@@ -177,7 +177,7 @@ TEST_CASE("A place that can't be written is an error before anything is measured
   CHECK(step.batches == 0);
 }
 
-TEST_CASE("Axes that a step of a batch alone can't follow are refused", "[program]") {
+TEST_CASE("Axes that a step without a config can't follow are an error", "[program]") {
   // Bug: a precision that is recommended although the step never heard of it.
   Counting step;
   ProgramOptions options = quick();
@@ -233,7 +233,7 @@ TEST_CASE("Configs that no loader or step could run are refused before one is", 
   CHECK(step.batches == 0);
 }
 
-TEST_CASE("What was left unresolved is not remembered, and it says so", "[program]") {
+TEST_CASE("An unresolved choice is not remembered, and the result says so", "[program]") {
   // Bug: the guess of a twentieth of a second, returned for ever.
   const test::PlantedTree tree;
   Counting step;
@@ -257,7 +257,7 @@ TEST_CASE("Objectives that can't be measured in a program are refused", "[progra
   CHECK(step.batches == 0);
 }
 
-TEST_CASE("A step that takes the config is told what is tried", "[program]") {
+TEST_CASE("A step that takes the config gets the config being tried", "[program]") {
   // Bug: a step of two precisions that only ever sees the first.
   std::set<Precision> seen;
   ProgramOptions options = lasting();
@@ -274,7 +274,7 @@ TEST_CASE("A step that takes the config is told what is tried", "[program]") {
   CHECK(tuned.config.precision == Precision::bf16);
 }
 
-TEST_CASE("A step that takes the config is told all of it as it is tried", "[program]") {
+TEST_CASE("A step that takes the config gets every field of it", "[program]") {
   // Bug: the largest batch of the space in every config, and the workers of the first that ran.
   ProgramOptions options = lasting();
   options.space->batch = {2, 4};

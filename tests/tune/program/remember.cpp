@@ -32,7 +32,7 @@ const Choice choice{{.workers = 4,
                     Confidence::close,
                     2.125};
 
-TEST_CASE("What was kept is found, whole, under its own key alone", "[remember]") {
+TEST_CASE("A kept choice is found, complete, only under its own key", "[remember]") {
   // Bug: a choice of another machine, dataset or space; or an axis that is lost in the file.
   test::PlantedTree tree;
   const ChoiceFile file(tree.root() + "/choice");
@@ -83,8 +83,7 @@ TEST_CASE("A file that is cut or changed at any byte is never believed", "[remem
   CHECK(*read_text(path) == whole);
 }
 
-TEST_CASE("A line whose sum is right but whose values make no sense is not believed",
-          "[remember]") {
+TEST_CASE("A line with a valid checksum but invalid values is not used", "[remember]") {
   // Bug: a line of a later version that is read as precision number 9.
   test::PlantedTree tree;
   const std::string path = tree.root() + "/choice";

@@ -57,7 +57,7 @@ double steady(int batch, int round) {
   return 0.01 * ((round + batch / 8) % 3 - 1);
 }
 
-TEST_CASE("Without a race the best of what was explored is the choice", "[judge]") {
+TEST_CASE("Without a race the best explored config is the choice", "[judge]") {
   // Bug: no choice at all where the budget ends before the first pass.
   Finals finals([](int, int) { return 0; }, 0);
   const TierChoice& choice = finals.outcome().choice();
@@ -120,7 +120,7 @@ TEST_CASE("A race ends when all fail in it, and keeps what was known before", "[
   CHECK(sweep.outcome().passes <= 1);
 }
 
-TEST_CASE("A race of which no process lasts for a whole pass ends with the budget", "[judge]") {
+TEST_CASE("A race without a complete pass in one process ends with the budget", "[judge]") {
   // Bug: its first pass begun again without end, for a script that ends before all have had a turn.
   FormulaMachine machine([](const Config&) { return 1e3; }, [](const Config&) { return 1e9; });
   machine.noise = [&] {

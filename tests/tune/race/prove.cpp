@@ -47,7 +47,7 @@ class Proven {
   bool done_ = false;
 };
 
-TEST_CASE("What fresh pairs show to be faster is recommended, with their interval", "[prove]") {
+TEST_CASE("A config that new pairs prove faster is recommended, with their interval", "[prove]") {
   // Bug: the race's speed-up, which has the luck of the choice in it, as the figure of the proof.
   Proven proven(1.5, 1.5);
   REQUIRE(proven.done());
@@ -58,7 +58,7 @@ TEST_CASE("What fresh pairs show to be faster is recommended, with their interva
   CHECK(proven.recommended().batch == 32);
 }
 
-TEST_CASE("A clear case is told after few passes", "[prove]") {
+TEST_CASE("A clear difference is decided after few passes", "[prove]") {
   // Bug: twenty pairs for a factor of three.
   Proven proven(3, 3.01);
   CHECK(proven.outcome().verified_rounds <= 7);
@@ -76,7 +76,8 @@ TEST_CASE("A wider tier is recommended where it is shown to gain 5 % more, else 
   CHECK(small.outcome().tiers[1].speedup.estimate > small.outcome().tiers[0].speedup.estimate);
 }
 
-TEST_CASE("What is no faster is not recommended, and what seemed so is told", "[prove]") {
+TEST_CASE("A config that is not faster is not recommended, and one that seemed so is named",
+          "[prove]") {
   // Bug: SET ... 1.3x above "re-run: 0.99x". First both are slower, then one wins by luck alone.
   Proven slower(0.9, 0.95);
   CHECK(slower.recommended().workers == 0);
@@ -95,7 +96,7 @@ TEST_CASE("The narrower tier's choice stands where the wider one's does not", "[
   CHECK(proven.outcome().tiers[1].trial == proven.outcome().tiers[0].trial);
 }
 
-TEST_CASE("A choice that fails in its proof is to be made again", "[prove]") {
+TEST_CASE("A choice that fails in its proof is replaced by the next one", "[prove]") {
   // Bug: a config that crashed, recommended.
   Proven proven(1.5, 2, {}, [](const Request& request) {
     if (request.config.batch == 64) throw std::runtime_error("crashed");
@@ -126,7 +127,7 @@ TEST_CASE("Pairs of equals show a gain in less than one of forty proofs", "[prov
   CHECK(shown < proofs / 40);
 }
 
-TEST_CASE("No pair says nothing", "[prove]") {
+TEST_CASE("Without pairs there is no verdict", "[prove]") {
   // Bug: a gain of exactly 1x, said of what was never run.
   const Interval none = proof_interval({}, 0.05, 0.01, 0.05);
   CHECK(std::isinf(none.low));

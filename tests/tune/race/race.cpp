@@ -64,7 +64,7 @@ TEST_CASE("A dropped or failed runner runs no more", "[race]") {
   CHECK(race.propose() == std::size_t{0});
 }
 
-TEST_CASE("A pair counts where others left both rounds the same of the machine", "[race]") {
+TEST_CASE("A pair counts if other processes took the same CPU share in both rounds", "[race]") {
   // Bug: a neighbour that starts between two rounds is taken for a difference of the configs. It
   // takes a third of the machine in trial 1's round of every second pass, which halves its rate.
   Race race({0, 1}, 1);
@@ -95,7 +95,7 @@ TEST_CASE("A pass that two processes share is run again", "[race]") {
   for (const std::size_t trial : {0, 1, 2}) CHECK(race.compare(trial, (trial + 1) % 3).rounds == 2);
 }
 
-TEST_CASE("A wild round widens what is known of its own runner alone", "[race]") {
+TEST_CASE("An outlier round widens only the error of its own runner", "[race]") {
   // Bug: one round that went wrong in the noise of all, so that nobody is shown to be faster, nor
   // hopeless, for the rest of the race.
   constexpr double eightfold = 2.08;

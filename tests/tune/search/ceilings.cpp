@@ -40,7 +40,7 @@ TuneOptions small() {
   return options;
 }
 
-TEST_CASE("A driver that hangs behind the race costs its answers alone", "[ceilings]") {
+TEST_CASE("A driver that hangs after the race costs only its own values", "[ceilings]") {
   // Bug: a run that has measured everything, and ends as an error.
   SilentGpu gpu;
   const Outcome outcome = tune(gpu, small());
@@ -51,7 +51,7 @@ TEST_CASE("A driver that hangs behind the race costs its answers alone", "[ceili
   CHECK(outcome.not_applicable[0].why == "Its driver hangs.");
 }
 
-TEST_CASE("An abort ends the questions behind the race too", "[ceilings]") {
+TEST_CASE("An abort also ends the measurements after the race", "[ceilings]") {
   // Bug: a run that was aborted, and goes on as if a question had failed.
   SilentGpu gpu;
   std::atomic<bool> abort{false};

@@ -32,7 +32,7 @@ TEST_CASE("Few configs are all measured", "[search]") {
   CHECK(unmeasured({16, 32, 64, 128}) > 0);
 }
 
-TEST_CASE("One slow round rules none of few configs out", "[search]") {
+TEST_CASE("One slow round excludes none of few configs", "[search]") {
   // Bug: the best of a dozen is dropped since something else ran during its only round.
   FormulaMachine machine = four_cores();
   bool was_slow = false;
@@ -43,7 +43,7 @@ TEST_CASE("One slow round rules none of few configs out", "[search]") {
   CHECK(was_slow);
 }
 
-TEST_CASE("One slow round rules nothing out in a tier that is slower than others", "[search]") {
+TEST_CASE("One slow round excludes nothing in a slower tier", "[search]") {
   // Bug: only what may beat the best of all tiers is measured again: of the small batch, whose
   // configs reach a third of that, two workers are recommended where one does as well.
   FormulaMachine machine([](const Config& config) { return 2e4 * std::max(config.workers, 1); },
@@ -63,7 +63,7 @@ TEST_CASE("One slow round rules nothing out in a tier that is slower than others
   CHECK(trial->rounds.size() >= 3);
 }
 
-TEST_CASE("What reaches half of the best takes three turns", "[search]") {
+TEST_CASE("Configs with half of the best rate get three rounds", "[search]") {
   // Bug: time goes by with configs that are hopeless.
   FormulaMachine machine = four_cores();
   const Outcome outcome = tune(machine, few());

@@ -91,7 +91,7 @@ TEST_CASE("Probes say what graph and preprocessing change, where the space varie
   CHECK(*demands.copy(bytes) == Approx(2.5e5));
 }
 
-TEST_CASE("An axis that is fixed costs no probe", "[gpu]") {
+TEST_CASE("A fixed axis costs no probe", "[gpu]") {
   // Bug: minutes of probes for what nobody may change.
   const auto counted = [](const std::function<void(Space&)>& change) {
     WatchedGpu gpu;
@@ -149,7 +149,7 @@ TEST_CASE("Steps that can't be recorded fail alone", "[gpu]") {
   CHECK_FALSE(outcome.recommended().config.graph);
 }
 
-TEST_CASE("What needs more than the device's own memory is not tried", "[gpu]") {
+TEST_CASE("Configs that need more than the device's memory are not tried", "[gpu]") {
   // Bug: trials that run out of memory one after the other, or the host's limit taken for both.
   WatchedGpu gpu;
   TuneOptions options = sweep_of_gpu();

@@ -41,7 +41,7 @@ TEST_CASE("The model needs fewer rounds than there are configs", "[search]") {
   }
 }
 
-TEST_CASE("Of equally fast configs the cheapest is recommended", "[search]") {
+TEST_CASE("The cheapest of equally fast configs is recommended", "[search]") {
   // Bug: eight workers and eight batches ahead where four and one do as well.
   FormulaMachine machine = four_cores();
   const Outcome outcome = tune(machine, wide());
@@ -67,7 +67,7 @@ TEST_CASE("A step that fails alone takes its configs out, with its reason", "[se
   CHECK(tried == static_cast<long>(wide().space.batch.size()));
 }
 
-TEST_CASE("Workers that can't load cost their configs, which are told why", "[search]") {
+TEST_CASE("Configs whose workers can't load fail with the reason", "[search]") {
   // Bug: data that can't be sent to workers left all configs "not reached", and were loaded again
   // for each number of workers.
   FormulaMachine machine = four_cores();
@@ -90,7 +90,7 @@ TEST_CASE("Workers that can't load cost their configs, which are told why", "[se
   CHECK(with_workers <= 4);
 }
 
-TEST_CASE("What has no room for so many batches ahead is probed with fewer", "[search]") {
+TEST_CASE("A probe without memory for its batches uses fewer", "[search]") {
   // Bug: all configs with workers given up, because one with the most batches ahead had no room.
   const int room = GENERATE(600, 20);
   FormulaMachine machine = four_cores();
@@ -109,7 +109,7 @@ TEST_CASE("What has no room for so many batches ahead is probed with fewer", "[s
   }
 }
 
-TEST_CASE("What is wider than the headline is shown, and not recommended", "[search]") {
+TEST_CASE("A tier wider than the headline is shown, not recommended", "[search]") {
   // Bug: a speed-only what-if, as of another precision, became the recommendation.
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
@@ -123,7 +123,7 @@ TEST_CASE("What is wider than the headline is shown, and not recommended", "[sea
   CHECK(outcome.recommended().config.precision == Precision::fp32);
 }
 
-TEST_CASE("Of what runs as a whole no part is asked for", "[search]") {
+TEST_CASE("A command that runs as a whole has no part measurements", "[search]") {
   // Bug: parts that don't exist were probed at the end, and their failure took configs out.
   class Whole final : public Measurer {
    public:
@@ -149,7 +149,7 @@ TEST_CASE("Of what runs as a whole no part is asked for", "[search]") {
   CHECK(outcome.best_device.samples_per_s == 0);
 }
 
-TEST_CASE("What needs more memory than allowed is not run", "[search]") {
+TEST_CASE("Configs that need more memory than allowed do not run", "[search]") {
   // Bug: running out of memory to find out that there is not enough.
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
@@ -174,7 +174,7 @@ TEST_CASE("A reference that fails is no reason to recommend it, nor to give up",
   CHECK_FALSE(outcome.verified);
 }
 
-TEST_CASE("Noise without differences ends in keeping what there is", "[search]") {
+TEST_CASE("Noise without differences ends with the reference", "[search]") {
   // Bug: a winner made of noise.
   Random random(7, 0, 0);
   int changed = 0;
@@ -206,7 +206,7 @@ TEST_CASE("A race that ends early is followed by a proof", "[search]") {
   CHECK(machine.coupled(outcome.recommended().config) > 2 * machine.coupled(options.reference));
 }
 
-TEST_CASE("A limit of rounds is kept by all that comes before the ceilings", "[search]") {
+TEST_CASE("The limit of rounds covers everything before the ceilings", "[search]") {
   // Bug: a limit that only the calibration knows of.
   const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
   FormulaMachine machine = four_cores();
@@ -243,7 +243,7 @@ TEST_CASE("Every search knows the fastest step of the space", "[search]") {
   CHECK(tune(machine, options).best_device.samples_per_s == Approx(best));
 }
 
-TEST_CASE("What fails in its verification is not recommended", "[search]") {
+TEST_CASE("A config that fails in its verification is not recommended", "[search]") {
   // Bug: the failed config stays, called tied.
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
@@ -342,7 +342,7 @@ TEST_CASE("A space of one point is measured, and kept", "[search]") {
   CHECK(machine.now_s() < 60);
 }
 
-TEST_CASE("What may not change is no trial, and the tiers come in order", "[search]") {
+TEST_CASE("Axes that may not change give no trial, and tiers are in order", "[search]") {
   // Bug: configs of a forbidden tier reported as "the budget ended first".
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
@@ -353,7 +353,7 @@ TEST_CASE("What may not change is no trial, and the tiers come in order", "[sear
   CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("narrowest first"));
 }
 
-TEST_CASE("A pair is told once, whichever of the two comes first", "[search]") {
+TEST_CASE("A pair is reported once, in either order", "[search]") {
   // Bug: the same two rounds counted as two findings.
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();

@@ -19,7 +19,7 @@ Trial infeasible(int batch, std::uint64_t needed_mib) {
   return trial;
 }
 
-TEST_CASE("A space of which nothing fits is refused with what the smallest batch needs",
+TEST_CASE("A space in which nothing fits is an error that says what the smallest batch needs",
           "[feasible]") {
   // Bug: a sweep over nothing, or a refusal that names the largest config as if it were the least.
   const std::vector<Trial> trials = {infeasible(64, 80), infeasible(16, 20)};

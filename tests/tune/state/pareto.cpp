@@ -23,12 +23,12 @@ TEST_CASE("The front holds the fastest for each amount of memory", "[pareto]") {
   CHECK(pareto_front(trials) == std::vector<std::size_t>{0, 2, 1});
 }
 
-TEST_CASE("Of trials alike in both the first is on the front, once", "[pareto]") {
+TEST_CASE("Equal trials are on the front once", "[pareto]") {
   // Bug: twins that throw each other out, or that both stay.
   CHECK(pareto_front({trial(100, 50), trial(100, 50)}) == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("What was not measured, or whose memory is unknown, is on no front", "[pareto]") {
+TEST_CASE("Trials without a rate or with unknown memory are on no front", "[pareto]") {
   // Bug: a failed trial of no memory that beats everything.
   Trial failed = trial(900, 10);
   failed.status = TrialStatus::failed;
