@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loader's batches on a GPU, for asynchronous work of one's own: copied while earlier ones are in
-// use. Needs the CUDA runtime, but no nvcc.
+// Copies a loader's batches to a GPU while your own asynchronous work uses earlier ones. Needs the
+// CUDA runtime, but no nvcc.
 #include <cstdio>
 
 #include "feedrate/cuda/feed.hpp"
@@ -20,13 +20,13 @@ int main() try {
   feedrate::Loader loader(table, options, feedrate::cuda::make_pinned_slab(4 << 20));
   if (!loader.slab().reason().empty()) std::printf("%s\n", loader.slab().reason().c_str());
 
-  // Here the "training" only puts all samples behind each other: put your own kernels, cuBLAS or
+  // Here the "training" only copies all samples into one array: put your own kernels, cuBLAS or
   // cuDNN calls on the stream instead.
   const feedrate::cuda::DeviceMemory all(loader.samples_per_epoch() * 512 * sizeof(float));
   feedrate::cuda::Feed feed(loader, stream.handle());
   std::size_t copied = 0;
   while (const auto batch = feed.next()) {
-    const auto x = batch->get<float>("x");  // memory of the device, until the next call
+    const auto x = batch->get<float>("x");  // device memory, valid until the next call
     feedrate::cuda::check(cudaMemcpyAsync(all.data() + copied, x.data(), x.size_bytes(),
                                           cudaMemcpyDeviceToDevice, stream.handle()),
                           "using a batch");

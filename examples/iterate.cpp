@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterate over batches of JPEG files: iterate FOLDER
+// Prints batches of JPEG files: iterate FOLDER
 #include <cstdio>
 
 #include "feedrate/feedrate.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset of one's own: size, layout, load. The loader needs nothing but the standard library.
+// Your own dataset: size, layout, load. The loader needs only the standard library.
 #include <cmath>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches on the GPU, read by a kernel of your own while the next ones are copied.
+// Your own kernel reads batches on the GPU while the next ones are copied.
 #include <cstdio>
 
 #include "feedrate/cuda/device.hpp"
@@ -32,7 +32,7 @@ int main() try {
   Loader loader(std::move(table), loading, cuda::make_pinned_slab(1 << 20));
   cuda::Feed feed(loader, stream.handle());
   while (const auto batch = feed.next()) {
-    const auto x = batch->get<float>("x");  // lies on the GPU: for kernels on `stream` alone
+    const auto x = batch->get<float>("x");  // on the GPU: only for kernels on `stream`
     const int count = static_cast<int>(x.size());
     add_up<<<(count + 255) / 256, 256, 0, stream.handle()>>>(x.data(), count,
                                                              reinterpret_cast<float*>(sum.data()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of one's own, tuned by the library: which batch, how many workers, how much prefetch?
+// Tunes your own step: batch size, number of workers and prefetch.
 #include <cmath>
 #include <cstdio>
 #include <memory>

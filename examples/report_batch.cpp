@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training program of one's own that tells autotune its speed, by one line:
+// A training program that reports its rate to autotune with one line:
 //   autotune --batch 32,64 -- example_report_batch {batch}
 #include "feedrate/report_batch.hpp"
 

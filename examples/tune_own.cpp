@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tune your own dataset and step in your own program; the next start remembers: tune_own [FILE]
+// Tunes your own dataset and step in your own program, and remembers the choice: tune_own [FILE]
 #include <cstdio>
 #include <memory>
 #include <vector>

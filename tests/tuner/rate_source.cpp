@@ -134,7 +134,7 @@ TEST_CASE("A helper's rate begins after the warm-up", "[rate]") {
   CHECK(round->wait_s == 0);
 }
 
-TEST_CASE("Reports of batches only, or of several processes, are added up", "[rate]") {
+TEST_CASE("Reports of batches only, or of several processes, give samples per second", "[rate]") {
   // Bug: larger batches that look slower, since batches per second are compared; or half of the
   // rate of two processes.
   RateSource source(nullptr, std::nullopt, {.seconds = 1}, 32);
