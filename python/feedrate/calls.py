@@ -64,7 +64,7 @@ class Call:
         at = PARAMETERS.index(keyword) + self._shift()
         before = self.node.args[:at + 1]
         if any(isinstance(given, ast.Starred) for given in before):
-            raise Unclear("what the star holds is not known here")
+            raise Unclear("the contents of the starred argument are not known")
         return before[at] if at < len(before) else None
 
     def _shift(self):

@@ -26,7 +26,7 @@ def changed(call, changes, maker=None):
         else:
             edits.append((source.start(node), source.end(node), repr(value)))
     if new and maker is not None and not call.makes_loader:
-        raise Unclear("a library's function need not know the keyword")
+        raise Unclear("a library's function may not accept the keyword")
     if new:
         edits += _packed(call, new) if call.packed() else _appended(call, new)
     text = source.text
@@ -35,14 +35,14 @@ def changed(call, changes, maker=None):
     try:
         ast.parse(text)
     except SyntaxError:
-        raise Unclear("what comes out is no Python")
+        raise Unclear("the result is not valid Python")
     return text
 
 
 def _packed(call, new):
     """`**kw` may hold the keyword, and giving it twice is an error: `**{**kw, "name": value}`."""
     if len(call.packed()) > 1:
-        raise Unclear("which of several `**` holds it is not known here")
+        raise Unclear("it is not known which of several `**` arguments has it")
     source, node = call.source, call.packed()[0]
     pairs = "".join(', "%s": %r' % pair for pair in new.items())
     return [(source.start(node), source.end(node), "{**%s%s}" % (source.of(node), pairs))]

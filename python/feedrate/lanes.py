@@ -211,7 +211,7 @@ class Lane:
         except StopIteration:
             pass
         if self._times > 1 and not self._has_given:
-            raise ValueError("the data is less than one batch of this size")
+            raise ValueError("the data is smaller than one batch of this size")
         raise UsedUp
 
     def _restart(self):

@@ -178,7 +178,7 @@ class Session:
             return self._epoch_boundary(question["config"])
         if ask == "change":
             return {"diff": self._change(question["changes"])}
-        raise ValueError("nobody can answer '%s' here" % ask)
+        raise ValueError("unknown question '%s'" % ask)
 
     def _change(self, changes):
         """The change to make in the source, as text."""
@@ -194,7 +194,7 @@ class Session:
     def _run(self, question):
         parts = {"coupled": self._coupled, "loader": self._drained, "device": self._replayed}
         if question["part"] not in parts or question["variant"] != "as_is":
-            raise ValueError("of a script this can't be measured")
+            raise ValueError("this can't be measured in a script")
         config = question["config"]
         self._updates.begin(config["batch"] == self._batch)
         with step_settings(self._torch, config, question["own_precision"]):

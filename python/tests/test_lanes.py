@@ -217,7 +217,7 @@ class Drawing(unittest.TestCase):
         # Would catch a script that is launched again and again for what it can never yield, as a
         # batch of a stream that is shorter, without its last batch.
         shared = lanes_of(Loader(Once(0), batch_size=4))
-        with self.assertRaisesRegex(ValueError, "the data is less than one batch of this size"):
+        with self.assertRaisesRegex(ValueError, "the data is smaller than one batch of this size"):
             shared.use(config(batch=16), no_beat).take()
         with self.assertRaises(UsedUp):
             shared.use(config(), no_beat).take()
@@ -270,7 +270,7 @@ class Settings(unittest.TestCase):
         self.assertEqual(list(loader), [[0, 5]])
 
 
-class Parking(unittest.TestCase):
+class ParkedLanes(unittest.TestCase):
     def lane(self, workers=2, prefetch=2):
         lane = Lane(Loader(Numbers(100), batch_size=1, num_workers=workers,
                            prefetch_factor=prefetch if workers else None))
