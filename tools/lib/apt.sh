@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# The distribution's packages, got by apt: installed by root, or only downloaded.
+# Gets packages of the distribution by apt: installed by root, or only downloaded.
 # shellcheck shell=bash
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; }
 
-# "96 packages, 97 MB" of what apt-get with these words would get.
+# "96 packages, 97 MB": the size of what apt-get with these words would get.
 size_of() {
   "$@" -qq --print-uris 2>/dev/null | LC_ALL=C awk \
     '/^\047/ { n++; bytes += $3 } END { printf "%d package%s, %.0f MB", n, n == 1 ? "" : "s", bytes / 1e6 }'
 }
 
-# The version that apt would choose. apt_cache is set by the caller: it says whose lists to read.
+# The version that apt would choose. The caller sets apt_cache, which selects the lists.
 candidate() { "${apt_cache[@]}" policy "$1" 2>/dev/null | awk '/Candidate:/ { print $2 }'; }
 
 catch2_is_too_old() {
@@ -33,8 +33,8 @@ backports_line() {
   echo "deb $keyring$mirror $codename-backports main"
 }
 
-# with_backports FOLDER: sets apt_backports to the options that make apt see backports alone, by
-# lists of their own in FOLDER, so that apt's own folders stay unchanged.
+# with_backports FOLDER: sets apt_backports to options with which apt sees only backports. Their lists
+# are in FOLDER, so apt's own folders stay unchanged.
 with_backports() {
   mkdir -p "$1/lists/partial"
   backports_line >"$1/backports.list" || exit 1
@@ -62,7 +62,7 @@ update_as_root() {
     die "apt could not refresh its package lists; check the network and the source lists."
 }
 
-# An installation that was interrupted leaves half-configured packages, which stop the next one.
+# An interrupted installation leaves half-configured packages, which block the next one.
 finish_interrupted() {
   [ -z "$(dpkg --audit 2>/dev/null)" ] && return
   say "Finishing an installation that was interrupted."
@@ -103,7 +103,7 @@ install_as_root() {
     if [ "$package" = catch2 ] && catch2_is_too_old; then catch2=yes; else plain+=("$package"); fi
   done
   if [ ${#plain[@]} -gt 0 ]; then
-    # The lists may be older than the mirror, where packages have been replaced since.
+    # The lists may be older than the mirror, whose packages may have been replaced.
     apt_install "${plain[@]}" ||
       { [ -z "$updated" ] && update_as_root && apt_install "${plain[@]}"; } ||
       die "apt could not install ${plain[*]}; see above (network? disk full?), then run this again."

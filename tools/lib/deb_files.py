@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the files of a Debian package to stdout as a tar archive, where there is no dpkg.
+"""Writes the files of a Debian package to stdout as a tar archive, without dpkg.
 
 usage: deb_files.py FILE.deb
 """

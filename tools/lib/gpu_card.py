@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run of tools/gpu-suite has found, as one document: results/CARD.json."""
+"""The results of tools/gpu-suite as one document: results/CARD.json."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from origin import origin  # noqa: E402
 FORMAT = 1
 QUERY = ["name", "driver_version", "clocks.max.sm", "power.limit", "pcie.link.gen.max",
          "pcie.link.width.max"]
-# What torch_step.py's ratios should be at least, by model and variant.
+# The least ratios of torch_step.py, by model and variant.
 PROMISED = {("mlp", "eager"): 10, ("mlp", "compile"): 1.5, ("images", "eager"): 1}
 PARTS = ["build", "tests", "bench", "torch", "autotune", "sanitizer"]
 
 
 def first_gpu():
-    """What nvidia-smi says of the first GPU; empty where it says nothing."""
+    """The first GPU by nvidia-smi; empty without an answer."""
     command = ["nvidia-smi", f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
@@ -44,7 +44,7 @@ def slug(gpu):
 
 
 def documents(folder):
-    """(name, document) of every JSON file that is whole."""
+    """(name, document) of every complete JSON file."""
     for path in sorted(folder.glob("*.json")):
         try:
             yield path.stem, json.loads(path.read_text())
@@ -53,11 +53,11 @@ def documents(folder):
 
 
 def described(folder):
-    """What the parts of a run say of commit, machine and card, which are the same for all of them."""
+    """Commit, machine and card of a run, which must be the same in all its parts."""
     each = [run for _, run in documents(folder / "runs")]
     for key in ("commit", "gpu"):
         if len({json.dumps(run[key]) for run in each}) > 1:
-            sys.exit(f"The parts in {folder} differ in their {key}; take each run into a folder of its own.")
+            sys.exit(f"The parts in {folder} differ in their {key}; use a separate folder for each run.")
     return max(each, key=lambda run: run["date"]) if each else None
 
 
@@ -70,7 +70,7 @@ def runs(folder):
 
 
 def found_in(folder, read):
-    """What `read(name, document)` finds in each document. One that is not as it should be costs itself alone."""
+    """The results of `read(name, document)`. Only an invalid document is left out."""
     for name, document in documents(folder):
         try:
             yield from list(read(name, document))
@@ -80,7 +80,7 @@ def found_in(folder, read):
 
 
 def checked(figure):
-    """A figure that has all that the tables show of it."""
+    """A figure with all values that the tables show."""
     low, high = figure["quartiles"]
     if not low <= figure["median"] <= high:
         raise ValueError(f"the median of {figure['name']} is not between its quartiles")
@@ -120,7 +120,7 @@ def answers(name, report):
 
 
 def card_of(folder):
-    """The whole document; None where no part has run."""
+    """The whole document; None if no part has run."""
     run = described(folder)
     return run and {"gpu_suite": FORMAT, **run, "runs": list(runs(folder)),
                     "figures": [*found_in(folder / "bench", bench_figures), *found_in(folder / "torch", torch_figures)],
@@ -128,7 +128,7 @@ def card_of(folder):
 
 
 def without_places(text, folder):
-    """A report without the paths of this machine, as it can be committed."""
+    """A report without paths of this machine, ready to be committed."""
     for path, name in ((folder, "DIR"), (ROOT, "."), (os.path.expanduser("~"), "~")):
         if str(path) != "/":  # the home of a user whom nobody knows
             text = text.replace(str(path), name)
@@ -136,7 +136,7 @@ def without_places(text, folder):
 
 
 def write_results(folder, card):
-    """results/ of the folder, with the names under which it can be committed."""
+    """Writes results/ of the folder, with the names to commit."""
     results, name = folder / "results", slug(card["gpu"])
     shutil.rmtree(results, ignore_errors=True)
     results.mkdir()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parts of tools/gpu-suite. Each runs its commands one after the other, within its own time.
+# The parts of tools/gpu-suite. Each runs its commands in sequence, within its own time limit.
 # shellcheck shell=bash
 # shellcheck disable=SC2154  # out, deadline and run_description are the caller's
 
-# As the caller has it: what is unpacked for the build has another one, without torch.
+# The caller's Python; the one unpacked for the build has no torch.
 host_python=$(command -v python3 || true)
 torch_python=$(command -v "${FEEDRATE_TORCH_PYTHON:-python3}" || true)
 prebuilt=${FEEDRATE_DEPS:-$deps/packages}/prebuilt
 
-# begin_part PART: nothing of an earlier call is left of it.
+# begin_part PART: removes the results of an earlier call.
 begin_part() {
   part=$1
   weights=100
@@ -22,15 +22,15 @@ record() {
   say "  $2: $1${4:+ ($4)}, $3 s"
 }
 
-# The last line that a command wrote, as its reason.
+# The last line of a command's output, as the reason.
 last_line() { grep -v '^[[:space:]]*$' "$1" 2>/dev/null | tail -n 1 | tr '\t' ' ' | cut -c 1-160; }
 
-# Seconds that a command of this weight takes: its share of what is left of the part.
+# The seconds for a command of this weight: its share of the part's remaining time.
 seconds_of() { echo $(((deadline - SECONDS) * $1 / (weights > $1 ? weights : $1))); }
 
-# run WEIGHT NAME RESULT COMMAND...: within twice its share of the part's time, so that one which hangs
-# leaves some to the others. All weights of a part are 100. What it prints goes into logs/, or into
-# RESULT where that is no "-". A program that finds no GPU it can use (77) has failed: the driver shows one.
+# run WEIGHT NAME RESULT COMMAND...: runs it within twice its share of the part's time, so that a hang
+# leaves time for the others. The weights of a part add up to 100. Output goes to logs/, or to RESULT
+# unless that is "-". Exit code 77 (no usable GPU) is a failure here: the driver shows a GPU.
 run() {
   local weight=$1 name=$2 result=$3 start=$SECONDS log=$out/logs/$part-$2.log code=0 most left
   shift 3
@@ -60,12 +60,12 @@ run() {
 
 programs_in() { find "$1" -maxdepth 1 -type f -executable -name "$2" 2>/dev/null | sort || true; }
 
-# Where all programs are from: the build, or what was built beforehand where the build is for the CPU alone.
+# The folder of all programs: the build, or the prebuilt ones if the build is for the CPU alone.
 programs_from() {
   if [ -d "$prebuilt" ] && [ -z "$(programs_in "$build/tests/gpu" test_gpu)" ]; then echo "$prebuilt"; else echo "$build"; fi
 }
 
-# need FOLDER PATTERN: sets programs to those; where there are none, the part has failed.
+# need FOLDER PATTERN: sets programs to those; without any, the part has failed.
 need() {
   [ -d "$prebuilt" ] || [ ! -f "$prebuilt.tar.gz" ] || tar -xzf "$prebuilt.tar.gz" -C "${prebuilt%/*}"
   mapfile -t programs < <(programs_in "$(programs_from)/$1" "$2")
@@ -76,7 +76,7 @@ need() {
   [[ ${programs[0]} != "$prebuilt"/* ]] || use_prebuilt
 }
 
-# They open cuBLAS where the toolkit of their build was, which may be elsewhere here.
+# They search cuBLAS in the toolkit of their build, which may be elsewhere on this machine.
 use_prebuilt() {
   local libraries
   libraries=$(cuda_libraries)
@@ -106,7 +106,7 @@ part_bench() {
 
 has_torch() {
   [ -n "$torch_python" ] && "$torch_python" -c 'import torch' 2>/dev/null && return
-  record torch skipped 0 "there is no torch here; FEEDRATE_TORCH_PYTHON names a Python that has it"
+  record torch skipped 0 "torch is not installed; FEEDRATE_TORCH_PYTHON names a Python that has it"
   return 1
 }
 
@@ -127,7 +127,7 @@ part_torch() {
   compare 40 mlp-fp32 --model mlp --batch 128 --precision fp32 --variants eager,compile --steps 200
 }
 
-# tune WEIGHT NAME PERCENT WORDS...: with a budget of so much of its share of the time.
+# tune WEIGHT NAME PERCENT WORDS...: runs autotune with this percentage of its time as the budget.
 tune() {
   local weight=$1 name=$2 budget
   budget=$(($(seconds_of "$weight") * $3 / 100))
@@ -137,7 +137,7 @@ tune() {
     --output "$out/autotune/$name.json" "$@"
 }
 
-# A script takes its start, and that of each launch that confirms, on top of the budget.
+# The budget of a script does not include its start, nor the starts of confirming launches.
 part_autotune() {
   local programs
   need tuner autotune || return 0
@@ -148,13 +148,13 @@ part_autotune() {
   tune 20 script-mixed 50 --no-confirm -- "$torch_python" "$top/bench/scripts/gpu.py" mixed
 }
 
-# Launches of one block or of small shapes, which the sanitizer slows down a hundredfold. All tools
-# look at our own kernels; the first one also at whole steps, cuBLAS and all.
+# Launches of one block or of small shapes: the sanitizer slows them down a hundredfold. All tools
+# check our own kernels; the first one also checks whole steps with cuBLAS.
 part_sanitizer() {
   local programs sanitizer tool
   need tests/gpu test_gpu || return 0
   sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer) || {
-    record compute-sanitizer skipped 0 "there is no compute-sanitizer here"
+    record compute-sanitizer skipped 0 "compute-sanitizer is not installed"
     return 0
   }
   for tool in memcheck racecheck synccheck initcheck; do

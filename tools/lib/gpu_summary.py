@@ -25,7 +25,7 @@ def number(value):
 
 
 def verdict(figure):
-    """'>= 0.85: kept'; empty where nothing is promised."""
+    """'>= 0.85: kept'; empty without a promise."""
     for sign, bound in ((">=", "at_least"), ("<=", "at_most")):
         if bound in figure:
             return f"{sign} {figure[bound]:g}: {'kept' if figure['kept'] else '**missed**'}"
@@ -81,7 +81,7 @@ def summary(card):
 
 
 def describe_call(folder):
-    """What this call is, which must be what the earlier ones were."""
+    """The identity of this call, which must be that of earlier ones."""
     now, before = describe(), described(folder)
     if before and (before["commit"], before["gpu"]) != (now["commit"], now["gpu"]):
         sys.exit(f"tools: {folder} has results of commit {before['commit']} on {before['gpu'].get('name')}, and this "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parts that the project needs: how to see whether one is here, and what it is called.
+# The packages that the project needs: how to detect them, and their names.
 # shellcheck shell=bash
 
 needs_autotune=(compiler meson ninja pkg-config json cli11 jpeg blas)
@@ -9,7 +9,7 @@ needs_test=("${needs_gpu[@]}" benchmark jsonschema)
 # at_least WANTED FOUND: compares versions.
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
 
-# The compiler that Meson will take, if it knows C++20 well enough: g++ 12 or clang 16.
+# Whether Meson's compiler supports C++20: g++ 12 or clang 16.
 compiler_is_here() {
   local cxx major
   for cxx in ${CXX:-c++ g++ clang++}; do
@@ -27,8 +27,8 @@ meson_is_here() {
   version=$(meson --version 2>/dev/null) && at_least "${1:-1.0.1}" "$version"
 }
 
-# The tests run by the Python that runs Meson, which need not be the first one in PATH: where there is
-# no Meson yet, that of the system, whose package it will come from.
+# The Python that runs Meson also runs the tests; it may not be the first one in PATH. Without Meson
+# it is the system's, whose package Meson will come from.
 python_of_meson() {
   local meson first
   meson=$(command -v meson) || { echo /usr/bin/python3; return; }
@@ -40,8 +40,8 @@ python_of_meson() {
   esac
 }
 
-# The reference BLAS, which many systems have, multiplies at a twentieth of OpenBLAS's speed; where no
-# better one can be got, whatever Meson finds will do.
+# The reference BLAS of many systems has a twentieth of OpenBLAS's speed. Without apt, any BLAS that
+# Meson finds is accepted.
 blas_is_here() {
   pkg-config --exists openblas ||
     { ! has_apt && { pkg-config --exists cblas || pkg-config --exists blas; }; }
@@ -66,13 +66,13 @@ is_here() {
   esac >/dev/null 2>&1
 }
 
-# The names of those parts that are not here, one per line.
+# The names of missing parts, one per line.
 missing_of() {
   local part
   for part; do is_here "$part" || echo "$part"; done
 }
 
-# The package that holds a part, on Debian and Ubuntu.
+# The package of a part, on Debian and Ubuntu.
 package_of() {
   case $1 in
     compiler) echo g++ ;;
@@ -88,7 +88,7 @@ package_of() {
   esac
 }
 
-# What to look for on a system that is neither Debian nor Ubuntu.
+# The description of a part for other systems.
 described() {
   case $1 in
     compiler) echo "a C++20 compiler (g++ 12 or clang 16, or newer)" ;;
@@ -105,7 +105,7 @@ described() {
   esac
 }
 
-# One sentence with all of them.
+# All of them in one sentence.
 described_all() {
   local part sentence=
   for part; do sentence+="${sentence:+, }$(described "$part")"; done

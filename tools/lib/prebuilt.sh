@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The programs of tools/gpu-suite, built beforehand for a machine on which that does not work.
+# The programs of tools/gpu-suite, built in advance for a machine that can't build them.
 #
 #   prebuilt/tuner/autotune, prebuilt/tests/gpu/, prebuilt/bench/   as in a build folder, stripped
 #   prebuilt/lib/   the libraries that such a machine may lack       prebuilt/commit   of the sources
 # shellcheck shell=bash
 # shellcheck disable=SC2016  # $ORIGIN is the loader's
 
-# An old-style rpath also holds for what those libraries need.
+# An old-style rpath also applies to the dependencies of these libraries.
 prebuilt_flags='-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib,-rpath,$ORIGIN/../../lib'
 
 # collect_prebuilt FOLDER
@@ -28,10 +28,10 @@ collect_prebuilt() {
   rm -rf "$1"
 }
 
-# What the system of the other machine may not have.
+# Libraries that the other machine may lack.
 libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(stdc\+\+|openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
 
-# The folders of the wheels that PyTorch brings, for the Python that has it.
+# The folders of PyTorch's wheels, for the Python that has it.
 libraries_of_torch() {
   [ -n "${torch_python:-}" ] || return 0
   "$torch_python" - <<'PYTHON' 2>/dev/null || true
@@ -42,7 +42,7 @@ for folder in (found.submodule_search_locations or []) if found else []:
 PYTHON
 }
 
-# The folders of this machine that hold cuBLAS, with colons: those of toolkits, also without a compiler,
+# The folders of this machine with cuBLAS, separated by colons: of toolkits (also without a compiler)
 # and of PyTorch's wheels.
 cuda_libraries() {
   local name folder

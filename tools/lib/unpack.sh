@@ -10,13 +10,13 @@ root=$deps/root
 parts=$deps/apt
 foreign=
 
-# Packages that are never unpacked: every system has them, and the C library must be the running one.
+# Never unpacked: every system has these packages, and the C library must be the running one.
 always_there='libc6|tar|dpkg|debconf|tzdata|netbase|perl-base'
-# Those which a host that has its own compiler has already; two sets of headers do not mix.
+# Not unpacked on a host with its own compiler: two sets of headers do not mix.
 of_compilers='(gcc|g\+\+|cpp|binutils|libstdc\+\+|libgcc|libc|libc6|linux-libc|libcrypt|libnsl|libtirpc)(-.*)?-dev'
 of_compilers+='|(gcc|g\+\+|cpp|binutils)(-.*)?|libc-dev-bin|rpcsvc-proto'
 
-# user_apt COMMAND WORDS...: apt-get or apt-cache with state and downloads of its own.
+# user_apt COMMAND WORDS...: apt-get or apt-cache with separate state and downloads.
 user_apt() {
   local command=$1
   shift
@@ -27,8 +27,8 @@ user_apt() {
     -o Acquire::Languages=none -o Acquire::Retries=2 "$@"
 }
 
-# What apt is told that this machine has. A machine with a compiler: its packages and the unpacked
-# ones. One without: the unpacked ones alone, so that the compiler comes with all it stands on.
+# The packages that apt counts as installed. With a compiler: the machine's and the unpacked ones.
+# Without: only the unpacked ones, so that the compiler comes with everything that it needs.
 write_status() {
   mkdir -p "$parts/state/lists/partial" "$parts/cache/archives/partial"
   touch "$deps/unpacked"
@@ -48,7 +48,7 @@ update_as_user() {
   loud user_apt apt-get -qq update || say "apt reported an error, see above; continuing with the lists it has."
 }
 
-# download_as_user PACKAGE...: these and what they need, into the folder $archives.
+# download_as_user PACKAGE...: downloads them and their dependencies into $archives.
 download_as_user() {
   local apt_cache=(user_apt apt-cache) package plain=() catch2= updated=
   knows_as_user "$@" || { update_as_user && updated=yes; }
@@ -81,8 +81,7 @@ download_catch2_of_backports() {
   loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be downloaded; see above."
 }
 
-# All that another system is given of the collected packages: what it has itself, and what else runs
-# there, must not be hidden by older libraries.
+# The collected packages that another system gets. Older libraries must not hide its own.
 of_any_system='lib(openblas|blas|lapack|jpeg|turbojpeg|benchmark|pkgconf).*|libgfortran5|libquadmath0'
 of_any_system+='|nlohmann-json3-dev|libcli11-dev|(lib)?catch2.*|ninja-build|pkg-config|pkgconf.*'
 
@@ -97,7 +96,7 @@ wanted() {
   ! [[ $2 =~ ^($skip)$ ]]
 }
 
-# unpack MODE FILE.deb...: into .deps/root, noting each package for apt once it is whole.
+# unpack MODE FILE.deb...: into .deps/root, and records each complete package for apt.
 unpack() {
   local mode=$1 file name
   shift
@@ -107,14 +106,14 @@ unpack() {
     name=${name%%_*}
     ! wanted "$mode" "$name" || unpack_one "$file"
     [ -z "$foreign" ] || continue
-    # Once more after an interruption, perhaps: apt wants to hear of each package once.
+    # After an interruption a package may be recorded already: apt needs each one once.
     grep -qx "Package: $name" "$deps/unpacked" ||
       { dpkg-deb -f "$file" && printf 'Status: install ok installed\n\n'; } >>"$deps/unpacked" ||
       die "The package $file is damaged; remove it and run this again."
   done
 }
 
-# The files of a package as a tar archive, also where there is no dpkg.
+# The files of a package as a tar archive, also without dpkg.
 files_of() {
   if command -v dpkg-deb >/dev/null; then
     dpkg-deb --fsys-tarfile "$1"
@@ -140,7 +139,7 @@ prepare_root() {
   done
 }
 
-# Makes what was unpacked usable where it lies.
+# Makes the unpacked packages usable in their place.
 mend_root() {
   if [ "$1" = all ]; then link_c_library; fi
   mend_links
@@ -149,7 +148,7 @@ mend_root() {
   write_env "$1"
 }
 
-# The running C library, linked into the unpacked tree, where the linker looks for it.
+# Links the running C library into the unpacked tree, where the linker searches it.
 link_c_library() {
   local file
   dpkg -L libc6 | grep -E '^(/usr)?/lib(64)?/.*\.so' | while read -r file; do
@@ -157,7 +156,7 @@ link_c_library() {
   done
 }
 
-# Links to what the host has, and absolute links into the unpacked tree.
+# Redirects links to host files, and absolute links into the unpacked tree.
 mend_links() {
   local link target
   find "$root" -xtype l | while read -r link; do
@@ -177,8 +176,8 @@ mend_pkg_config() {
   done
 }
 
-# The compiler is told where its system lies, scripts where their interpreter is: Meson makes Ninja
-# call its script by name.
+# Sets the compiler's system folder, and the interpreter of scripts: Meson makes Ninja call its
+# script by name.
 wrap_commands() {
   local name real
   for name in gcc g++ cc:gcc c++:g++; do
@@ -191,7 +190,7 @@ wrap_commands() {
 
 wrap() { printf '#!/bin/sh\nexec %s "$@"\n' "$2" >"$deps/bin/$1" && chmod +x "$deps/bin/$1"; }
 
-# New dtags are off because the libraries that libraries need must be found the same way.
+# New dtags are off, so that dependencies of libraries are found in the same way.
 write_env() {
   local libraries configs
   libraries=$root/usr/lib/$(triplet)
@@ -205,7 +204,7 @@ write_env() {
     echo "export PYTHONPATH='$root/usr/lib/python3/dist-packages'\${PYTHONPATH:+:\$PYTHONPATH}"
     echo "export PKG_CONFIG_PATH='$configs'\${PKG_CONFIG_PATH:+:\$PKG_CONFIG_PATH}"
     echo "export LDFLAGS='-Wl,--disable-new-dtags -Wl,-rpath,$libraries'\${LDFLAGS:+ \$LDFLAGS}"
-    # Beside a compiler of the host's own, which does not look into the unpacked tree.
+    # For a compiler of the host, which does not search the unpacked tree.
     [ "$1" = all ] ||
       echo "export CXXFLAGS='-idirafter$root/usr/include/$(triplet)'\${CXXFLAGS:+ \$CXXFLAGS}"
     [ "$1" = all ] && echo "export CC='$deps/bin/gcc' CXX='$deps/bin/g++'"
@@ -216,7 +215,7 @@ write_env() {
 # Such as x86_64-linux-gnu: the folder of the unpacked libraries.
 triplet() { find "$root/usr/lib" -maxdepth 1 -name '*-linux-gnu*' -printf '%f\n' | sort | head -n 1; }
 
-# A tree that was moved, or whose host lost or gained its compiler, is unpacked afresh.
+# A tree that was moved, or whose host lost or gained a compiler, is unpacked again.
 begin_unpacked() {
   local mode=$1 here="$1 $deps"
   # LDFLAGS and CXXFLAGS are split at blanks, and no quotes help there.
@@ -227,7 +226,7 @@ begin_unpacked() {
   echo "$here" >"$deps/made-for"
 }
 
-# host_compiler is set where the machine has a compiler of its own.
+# host_compiler is set if the machine has its own compiler.
 mode_of_root() { [ -n "$host_compiler" ] && echo libraries || echo all; }
 
 # unpack_as_user PACKAGE...
@@ -261,12 +260,12 @@ unpack_offline() {
   say "Unpacking ${#packages[@]} packages of $1 into $root, without any network."
   unpack "$mode" "${packages[@]}"
   mend_root "$mode"
-  # A Meson that is a package needs its own system's Python.
+  # Meson from a package needs the Python of its own system.
   [ -z "$foreign" ] || is_here meson || meson_of_wheel "$1" || true
 }
 
-# may_mix FOLDER MADE_FOR MODE: whether libraries of another system serve a compiler of this one, as
-# they do where they were made for no newer C library.
+# may_mix FOLDER MADE_FOR MODE: whether a compiler of this system can use libraries of another one.
+# It can if they were made for a C library that is not newer.
 may_mix() {
   local libc
   [ "$3" = libraries ] && [ "${2##* }" = "$(architecture)" ] || return 1
@@ -274,14 +273,14 @@ may_mix() {
   [ -n "$libc" ] && at_least "$libc" "$(getconf GNU_LIBC_VERSION | cut -d ' ' -f 2)"
 }
 
-# Of the packages collected in a folder, those; and the C library, which tells may_mix its version.
+# These packages of a folder, and the C library, whose version may_mix needs.
 keep_what_any_system_needs() {
   find "$1" -maxdepth 1 -name '*.deb' -regextype posix-extended ! -regex ".*/($of_any_system|libc6)_[^/]*" -delete
 }
 
 packages_in() { find "$1" -maxdepth 1 -name '*.deb' | sort; }
 
-# As Debian calls it, also where there is no dpkg.
+# Debian's name of the architecture, also without dpkg.
 architecture() {
   dpkg --print-architecture 2>/dev/null || uname -m | sed 's/^x86_64$/amd64/; s/^aarch64$/arm64/'
 }
