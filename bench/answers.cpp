@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of several runs of autotune on one workload, measured against their reference in turn:
-// are they good, and equally good, and do they claim what is true? bench/answers.py makes them.
+// Measures the answers of several runs of autotune on one workload against their reference, in
+// turn. bench/answers.py makes them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of cuda_update.cpp: the very update of a step.
+// The kernel of cuda_update.cpp: the update of a step.
 #include "cuda_update.hpp"
 
 #include "feedrate/cuda/launch.cuh"

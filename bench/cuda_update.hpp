@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam's update as a step queues it, compiled by nvcc in a file of its own.
+// Adam's update as a step queues it, compiled by nvcc in a separate file.
 #pragma once
 
 #include <cuda_runtime.h>

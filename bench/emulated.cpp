@@ -20,7 +20,7 @@ struct Nothing {
   void load(std::size_t, const feedrate::Sample&, feedrate::Random&) const {}
 };
 
-/// The same step as one would write it first: each asks for its whole time anew.
+/// The same step as one would write it first: each asks for its whole time again.
 struct NaiveStep {
   double step_s;
   void run(std::size_t) const { feedrate::SleepUntil{}(feedrate::SteadyClock{}.now_s() + step_s); }

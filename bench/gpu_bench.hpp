@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benches of the GPU share: they need one, time by its events, take turns, and end with a
+// Shared by the benches of the GPU: they need a GPU, time by its events, take turns, and print a
 // table or JSON.
 #pragma once
 

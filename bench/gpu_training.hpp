@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step on the GPU with a batch of random samples that lies there, checked against the CPU's.
+// A GPU step with a batch of random samples on the GPU, checked against the CPU step.
 #pragma once
 
 #include <algorithm>

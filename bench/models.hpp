@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models of the benches of the GPU.
+// The models of the GPU benches.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the figures of a file come from: commit, day and machine.
+// The origin of the figures in a file: commit, day and machine.
 #pragma once
 
 #include "feedrate/core/clock.hpp"

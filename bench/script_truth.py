@@ -16,7 +16,7 @@ which measures all of them several times, not only those that may be best. Per s
   in the mean: where that is low, the order of what is nearly as fast is chance;
 - how many pairs of configs the launches tell apart (95 %), how many of these autotune has in the
   same order, and the rank correlation that follows from these alone (Goodman and Kruskal's gamma);
-- how far its recommendation lies behind the best of those whose mean is within a tenth of the
+- how much slower its recommendation is than the best of those whose mean is within a tenth of the
   highest; these and the answer are launched --finals times more for that, since three launches
   may scatter by more than such configs differ; in each pass the best is chosen by the others, so
   that none is best by luck;
@@ -170,7 +170,7 @@ class Truth:
         return max(self.rates, key=lambda key: self.mean(key, without))
 
     def regret(self, answer):
-        """How far an answer lies behind the best, and the standard error; (None, None) below two
+        """How much slower an answer is than the best, and the standard error; (None, None) below two
         passes."""
         if self.passes < 2:
             return None, None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which feedrate this is; the definitions are made by the build.
+// The version of feedrate; the build makes the definitions.
 #pragma once
 
 namespace feedrate {

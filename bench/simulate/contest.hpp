@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contest: ways of searching let loose on one simulated machine.
+// A contest: several searches on one simulated machine.
 #pragma once
 
 #include <algorithm>

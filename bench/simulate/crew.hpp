@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The crew: simulated workers that draw runs of samples in order and fill the slots of a ring.
+// The worker pool: simulated workers that draw runs of samples in order and fill the slots of a
+// ring.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dice: the draws that a random machine is made of, the same on every platform for one seed.
+// Dice: the random draws of a machine, the same on every platform for one seed.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random problems: a machine, the space that its owner asks to be searched, and a reference.
+// Random problems: a machine, the space to search, and a reference.
 #pragma once
 
 #include <cstdint>

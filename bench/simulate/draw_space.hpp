@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random spaces: the lists that owners of machines would write down.
+// Random spaces: the lists of values that an owner of a machine would write.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simulated machine: cores, storage, copy engine, device and what they do to each other. Plain
-// data; none of it is a law that the tuner fits.
+// A simulated machine: cores, storage, copy engine, device and their effects on each other. Plain
+// data; it uses no law that the tuner fits.
 #pragma once
 
 #include <algorithm>

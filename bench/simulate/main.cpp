@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets the tuner loose on simulated machines whose best config is known, and says how it fared.
+// Runs the tuner on simulated machines whose best config is known, and reports the results.
 #include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise: what a clock on a busy machine adds to the truth, round by round and over time.
+// Noise: the difference between a measurement on a busy machine and the truth, per round and over
+// time.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulation is asked for.
+// The options of a simulation.
 #pragma once
 
 #include <cstdint>

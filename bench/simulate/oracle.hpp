@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The oracle: what an answer can be at best beside this noise, when nothing has to be searched.
+// The oracle: the best possible answer under this noise, if nothing has to be searched.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paces: how fast workers and caller get on, depending on who else wants the cores.
+// Paces: the speed of workers and caller, given the other users of the cores.
 #pragma once
 
 #include <algorithm>

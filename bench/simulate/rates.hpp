@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rates: the flow of any part of a config, and bounds that the whole can't exceed.
+// Rates: the rate of any part of a config, and upper bounds of the whole.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record: what became of one search on one simulated machine, judged by the truth about it.
+// A record: the result of one search on one simulated machine, judged by the truth.
 #pragma once
 
 #include <array>

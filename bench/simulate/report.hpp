@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a simulation: contenders by groups of machines, and duels at equal regret.
+// The report of a simulation: contenders by groups of machines, and comparisons at equal regret.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Service times: how the cost of one sample scatters about its mean.
+// Service times: the distribution of the cost of one sample.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Summaries of many contests: distributions, shares, and how many rounds equal regret costs.
+// Summaries of many contests: distributions, shares, and rounds needed for equal regret.
 #pragma once
 
 #include <algorithm>

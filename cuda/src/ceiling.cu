@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ceiling of matrix products: one large square product, again and again.
+// The ceiling of matrix products: one large square product, repeated.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

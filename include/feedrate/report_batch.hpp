@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line for a training loop, which tells autotune how fast it goes. Needs nothing but Linux.
+// Reports the rate of a training loop to autotune, with one line. Needs only Linux.
 #pragma once
 
 #include <fcntl.h>

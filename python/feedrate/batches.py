@@ -135,22 +135,22 @@ def rebuilt(part, depth=DEEPEST):
         return part
 
 
-def _rebuilt(part, anew):
-    """anew: makes what the part holds."""
+def _rebuilt(part, rebuild):
+    """rebuild: makes the contents of the part again."""
     if isinstance(part, tuple):
-        made = tuple.__new__(type(part), [anew(held) for held in part])
+        made = tuple.__new__(type(part), [rebuild(held) for held in part])
         if hasattr(part, "__dict__"):
             vars(made).update(vars(part))
     elif isinstance(part, list):
         made = copy.copy(part)
-        made[:] = [anew(held) for held in part]
+        made[:] = [rebuild(held) for held in part]
     elif isinstance(part, dict):
         made = copy.copy(part)
         for key in list(part.keys()):
-            made[key] = anew(part[key])
+            made[key] = rebuild(part[key])
     elif _is_like_a_dict(part) or hasattr(part, "__dataclass_fields__"):
         made = copy.copy(part)
-        vars(made).update({name: anew(held) for name, held in vars(part).items()})
+        vars(made).update({name: rebuild(held) for name, held in vars(part).items()})
     elif any(True for _ in tensors_of(part)):
         made = copy.copy(part)
     else:
@@ -161,7 +161,7 @@ def _rebuilt(part, anew):
 class Replay:
     """A few batches that are given again and again, as they were: a step that writes into its batch
     is noticed by PyTorch's version counters, and the batch is restored. What holds the tensors is
-    made anew each time, so that a step may take them out, or put others in their place."""
+    made again each time, so that a step may take them out, or put others in their place."""
 
     def __init__(self, batches):
         self._batches = batches

@@ -76,7 +76,7 @@ class Session:
         return getattr(self._kept, name)
 
     def new_epoch(self):
-        """The script begins to iterate anew: what it did since the last batch was no step alone.
+        """The script begins to iterate again: what it did since the last batch was no step alone.
 
         After each single batch, as in next(iter(loader)), that is how it steps.
         """

@@ -45,7 +45,7 @@ def seconds_of(loop):
 
 
 def compare(name, bare, ours, batches=BATCHES):
-    """bare, ours: functions that make the iterable anew."""
+    """bare, ours: functions that make the iterable again."""
     differences, ratios = [], []
     for _ in range(PAIRS):
         taken = {}

@@ -171,7 +171,7 @@ class Drawing(unittest.TestCase):
         self.assertEqual([next(batches) for _ in range(3)], [[0, 1, 2], [3, 0, 1], [2, 3, 0]])
 
     def test_an_endless_sampler_is_its_own_iterator(self):
-        # Would catch a pass that begins anew for each lane.
+        # Would catch a pass that begins again for each lane.
         drawn = iter([1, 2])
         self.assertIs(iter(Endless(drawn)), drawn)
 

@@ -127,7 +127,7 @@ class Settings(Launch):
         self.assertEqual(seen, [(5, 1, 0)] * 3)
 
     def test_are_given_to_each_loader_once(self):
-        # Would catch epochs behind the first, whose loaders were made anew, as the script has them.
+        # Would catch epochs behind the first, whose loaders were made again, as the script has them.
         plain = Plain(lambda: PlainReporter(Connection()), dict(self.CONFIG, workers=3, prefetch=2),
                       torch)
         for _ in range(2):

@@ -90,7 +90,7 @@ class Asking(unittest.TestCase):
         return Session(self.channel, self.loader, torch.ones(4, 2), site)
 
     def answers(self, *questions, loader=None, step=None, epochs=()):
-        """Runs the script's loop until autotune has no question left; it begins anew at the steps
+        """Runs the script's loop until autotune has no question left; it begins again at the steps
         `epochs`, each time after ten seconds."""
         batches = self.session(questions, loader)
         try:

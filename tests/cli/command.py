@@ -467,7 +467,7 @@ def what_ifs_reach_the_diagnosis(tmp):
 def a_gpu_that_is_not_to_be_had_is_exit_5(tmp):
     # Bug: falling back to the cpu in silence.
     for device in ("cuda", "cuda:0", "cuda:GPU-0"):
-        refused(5, rf"'{device}' is not to be had: (this build has no CUDA: |.*driver|CUDA_VISIBLE_DEVICES)",
+        refused(5, rf"'{device}' is not available: (this build has no CUDA: |.*driver|CUDA_VISIBLE_DEVICES)",
                 "--device", device, cwd=tmp)
 
 
@@ -514,7 +514,7 @@ def ctrl_c_writes_a_partial_report_and_exits_with_130(tmp):
     validate(report)
     assert report["interrupted"] is True and report["recommendation"]["status"] == "unresolved"
     assert "well fed" not in out, out
-    # Bug: advice to begin anew, where the run can go on.
+    # Bug: advice to begin again, where the run can go on.
     commands = [step["command"] for step in report["next"]]
     assert commands[0] == "autotune --resume feedrate-tabular.json", commands
     assert not any("--budget" in command for command in commands), commands
@@ -572,7 +572,7 @@ def on_terminal(arguments, cwd, columns=80, env=None):
     try:
         pid, terminal = pty.fork()
     except OSError as error:
-        raise Skip(f"no pseudo-terminal is to be had: {error}") from error
+        raise Skip(f"no pseudo-terminal is available: {error}") from error
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.chdir(cwd)

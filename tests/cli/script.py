@@ -448,7 +448,7 @@ def shared_memory_that_is_too_small_is_the_reason_that_is_told(tmp):
 
 @test
 def spawned_workers_are_no_scripts_of_their_own(tmp):
-    # Bug: a hook that attaches in each worker that Python starts anew.
+    # Bug: a hook that attaches in each worker that Python starts again.
     nothing_fails(tuned(tmp, "loaders.py", "spawn", options=TWO, budget="3s")[0])
 
 

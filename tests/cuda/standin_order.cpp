@@ -43,7 +43,7 @@ TEST_CASE("A stream that waits for an event begins behind it", "[standin]") {
 }
 
 TEST_CASE("A wait is for the event's latest record, and not for a later one", "[standin]") {
-  // Bug: a wait that is moved when the event is recorded anew.
+  // Bug: a wait that is moved when the event is recorded again.
   FreshDevice device;
   Stream first, second;
   Event event;

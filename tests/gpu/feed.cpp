@@ -70,7 +70,7 @@ Delivered expected(const LoaderOptions& options, std::size_t samples) {
 }  // namespace
 
 TEST_CASE("Work on a GPU sees what the loader delivers, from any kind of memory") {
-  // Bug: a device slot that is written while a step reads it, or a host slot that is filled anew
+  // Bug: a device slot that is written while a step reads it, or a host slot that is filled again
   // before its copy has ended.
   constexpr std::size_t samples = 1000, batches = 2 * ((samples + 63) / 64);
   for (int slots : {1, 2, 3}) {

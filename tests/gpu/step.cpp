@@ -87,7 +87,7 @@ TEST_CASE("The loss of a set that can be learnt goes down on the GPU, with graph
 }
 
 TEST_CASE("On the GPU, a recorded step gives the same bits as one that is queued each time") {
-  // Bug: a reduction whose order changes, or an algorithm that was chosen anew.
+  // Bug: a reduction whose order changes, or an algorithm that was chosen again.
   OptimizerSpec accumulating = adam(0.01f);
   accumulating.accumulate = 3;
   for (Precision precision : precisions) {

@@ -9,7 +9,7 @@
 namespace feedrate::parking_tests {
 namespace {
 
-TEST_CASE("A wait without a result ends with a message", "[parking]") {
+TEST_CASE("A wait in vain returns false after its time limit", "[event_count]") {
   // Bug: a timeout that is never, or that comes at once.
   EventCount parking;
   const double begin_s = SteadyClock{}.now_s();
@@ -19,7 +19,7 @@ TEST_CASE("A wait without a result ends with a message", "[parking]") {
   CHECK(parking.wait([] { return true; }, 0));
 }
 
-TEST_CASE("No wake-up is lost between looking and falling asleep", "[parking]") {
+TEST_CASE("No wake-up is lost between looking and falling asleep", "[event_count]") {
   // Bug: a waker that sees nobody waiting while the other has looked already; that hangs.
   EventCount ping, pong;
   std::atomic<int> sent{0}, answered{0};
@@ -44,7 +44,7 @@ TEST_CASE("No wake-up is lost between looking and falling asleep", "[parking]") 
   CHECK(SteadyClock{}.now_s() - begin_s < 50);
 }
 
-TEST_CASE("As many workers wake up as requested, and all if all are requested", "[parking]") {
+TEST_CASE("As many workers wake up as requested, and all if all are requested", "[event_count]") {
   // Bug: one call that wakes a single thread of many. Who is not woken sleeps for a minute.
   EventCount parking;
   std::atomic<int> looks{0}, tickets{0}, served{0};

@@ -138,7 +138,7 @@ TEST_CASE("A reconfiguration that is refused leaves the loader as it was", "[loa
 }
 
 TEST_CASE("A loader with a leased batch refuses to be reconfigured", "[loader]") {
-  // Bug: memory of a leased batch that is carved anew under the consumer's hands.
+  // Bug: memory of a leased batch that is carved again under the consumer's hands.
   Loader loader(Numbers{97}, {.batch = 4, .workers = 2});
   const auto held = loader.next();
   CHECK_THROWS_AS(loader.reconfigure({.batch = 8}), Error);

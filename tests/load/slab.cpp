@@ -43,7 +43,7 @@ TEST_CASE("A slab has at least the bytes asked for, page aligned and zero", "[sl
   }
 }
 
-TEST_CASE("Memory that is not to be had is refused in a sentence", "[slab]") {
+TEST_CASE("Memory that is not available is an error with one sentence", "[slab]") {
   // Bug: std::bad_alloc or a crash where a sentence is due.
   CHECK_THROWS_AS(make_slab(std::size_t{1} << 60), OutOfMemory);
 }

@@ -8,14 +8,14 @@
 
 #include "datasets.hpp"
 
-namespace feedrate::crew_tests {
+namespace feedrate::worker_pool_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using testing::Gate;
 using testing::Numbers;
 
-TEST_CASE("A stuck worker is named, and once it goes on nothing is lost", "[crew]") {
+TEST_CASE("A stuck worker is named, and once it goes on nothing is lost", "[worker_pool]") {
   // Bug: a wait without an end when a dataset blocks.
   const auto gate = std::make_shared<Gate>();
   const auto block = [gate](std::size_t i) {
@@ -29,7 +29,7 @@ TEST_CASE("A stuck worker is named, and once it goes on nothing is lost", "[crew
   CHECK(loader.next()->get<std::int32_t>("label")[5] == 5);
 }
 
-TEST_CASE("A worker that is stuck at destruction is left behind and counted", "[crew]") {
+TEST_CASE("A worker that is stuck at destruction is left behind and counted", "[worker_pool]") {
   // Bug: a destructor that waits for ever, or frees what a stuck thread still writes to.
   const auto gate = std::make_shared<Gate>();
   const auto left = std::make_shared<std::atomic<int>>(0);
@@ -47,8 +47,8 @@ TEST_CASE("A worker that is stuck at destruction is left behind and counted", "[
   while (left->load() < 2) std::this_thread::yield();
 }
 
-TEST_CASE("A worker pool starts and stops two hundred times", "[crew]") {
-  // Bug: parked workers that are not woken by a larger or smaller crew.
+TEST_CASE("A worker pool starts and stops two hundred times", "[worker_pool]") {
+  // Bug: parked workers that are not woken by a larger or smaller pool.
   for (int cycle = 0; cycle < 200; ++cycle) {
     Loader loader(Numbers{64}, {.batch = 4, .workers = cycle % 9, .prefetch = 1 + cycle % 3});
     for (int b = 0; b < cycle % 7; ++b) CHECK(loader.next());
@@ -57,7 +57,7 @@ TEST_CASE("A worker pool starts and stops two hundred times", "[crew]") {
   }
 }
 
-TEST_CASE("A resize does not wait for a worker that is loading", "[crew]") {
+TEST_CASE("A resize does not wait for a worker that is loading", "[worker_pool]") {
   // Bug: a resize or a destructor that waits for a slow sample.
   const auto gate = std::make_shared<Gate>();
   Loader loader(Numbers{16, [gate](std::size_t) { gate->wait(); }}, {.batch = 8, .workers = 2});
@@ -70,4 +70,4 @@ TEST_CASE("A resize does not wait for a worker that is loading", "[crew]") {
 }
 
 }  // namespace
-}  // namespace feedrate::crew_tests
+}  // namespace feedrate::worker_pool_tests

@@ -19,12 +19,12 @@
 #include "feedrate/machine/run_queue.hpp"
 #include "feedrate/machine/slowdown.hpp"
 
-namespace feedrate::surroundings_tests {
+namespace feedrate::environment_tests {
 namespace {
 
 using Catch::Approx;
 
-TEST_CASE("Pools are read from the environment, nonsense left out", "[surroundings]") {
+TEST_CASE("Pools are read from the environment, nonsense left out", "[environment]") {
   // Bug: OMP_NUM_THREADS=all read as some number of threads.
   ::setenv("OMP_NUM_THREADS", "12", 1);
   ::setenv("OPENBLAS_NUM_THREADS", "all", 1);
@@ -38,7 +38,7 @@ TEST_CASE("Pools are read from the environment, nonsense left out", "[surroundin
 }
 
 TEST_CASE("The environment has what this process may use, and only what was read",
-          "[surroundings]") {
+          "[environment]") {
   // Bug: a default taken for a fact.
   const Environment here = read_surroundings();
   REQUIRE(here.cpus);
@@ -49,7 +49,7 @@ TEST_CASE("The environment has what this process may use, and only what was read
   CHECK_FALSE(here.gpu);
 }
 
-TEST_CASE("The waiting of all threads in the run queue is summed", "[surroundings]") {
+TEST_CASE("The waiting of all threads in the run queue is summed", "[environment]") {
   // Bug: the wrong column, or the main thread alone.
   test::PlantedTree tree;
   tree.plant("/proc/self/task/10/schedstat", "5000000 250000000 17\n");
@@ -57,7 +57,7 @@ TEST_CASE("The waiting of all threads in the run queue is summed", "[surrounding
   CHECK(run_queue_wait_s(tree.root()) == Approx(1.75));
 }
 
-TEST_CASE("A kernel without run queue statistics gives no value", "[surroundings]") {
+TEST_CASE("A kernel without run queue statistics gives no value", "[environment]") {
   // Bug: garbage where the file is missing or short.
   test::PlantedTree tree;
   CHECK(run_queue_wait_s(tree.root()) == 0);
@@ -85,7 +85,7 @@ double queued_s(bool computing) {
   return queued_s;
 }
 
-TEST_CASE("Threads beyond the cores wait in the run queue, sleeping ones don't", "[surroundings]") {
+TEST_CASE("Threads beyond the cores wait in the run queue, sleeping ones don't", "[environment]") {
   // Bug: sleeping counted as waiting for a core, by which data that wait would look like data
   // that compute. All of the sleepers' time is more than two thirds of the others'.
   if (!read_text("/proc/self/task/" + std::to_string(::getpid()) + "/schedstat")) {
@@ -131,7 +131,7 @@ NvmlState hot_gpu() {
 }
 
 TEST_CASE("A GPU reports its clock, the reason for a low one, and other processes",
-          "[surroundings]") {
+          "[environment]") {
   // Bug: this process counted among the others, or idleness called throttling.
   const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 1);
   CHECK(gpu.throttled_by == std::vector<std::string>{"heat"});
@@ -141,7 +141,7 @@ TEST_CASE("A GPU reports its clock, the reason for a low one, and other processe
   CHECK(*gpu.other_busy == Approx(0.3));
 }
 
-TEST_CASE("A GPU reports power, temperature, use and link", "[surroundings]") {
+TEST_CASE("A GPU reports power, temperature, use and link", "[environment]") {
   // Bug: milliwatts taken for watts, or percent for shares.
   const GpuState gpu = read_gpu_gauges(hot_gpu(), nullptr);
   CHECK(gpu.busy == Approx(0.95));
@@ -170,7 +170,7 @@ GpuState held_by(unsigned long long reasons, unsigned limit_w = 700) {
 }
 
 TEST_CASE("Power cap, lowered limit, heat and slowdowns of the hardware are told apart",
-          "[surroundings]") {
+          "[environment]") {
   // Bug: "cool it" said of a card that is cool and takes all the power that its maker allows.
   constexpr unsigned idle = 0x1, chosen_clocks = 0x2, cap = 0x4, hardware = 0x8, heat = 0x20,
                      heat_in_hardware = 0x40, brake = 0x80;
@@ -189,7 +189,7 @@ TEST_CASE("Power cap, lowered limit, heat and slowdowns of the hardware are told
   CHECK(slowdown_of(untold) == Slowdown::power_cap);
 }
 
-TEST_CASE("Each slowdown has its own remedy, and the power cap none", "[surroundings]") {
+TEST_CASE("Each slowdown has its own remedy, and the power cap none", "[environment]") {
   // Bug: one remedy for all, or a limit that is to be raised to what it is.
   const auto remedy = [](const GpuState& gpu) { return remedy_of(slowdown_of(gpu), gpu); };
   CHECK(remedy(held_by(0x4)).empty());
@@ -201,7 +201,7 @@ TEST_CASE("Each slowdown has its own remedy, and the power cap none", "[surround
   CHECK(limit_text(held_by(0x4, 400)) == "400 of the 700 W");
 }
 
-TEST_CASE("In a container with its own process ids this process is recognised", "[surroundings]") {
+TEST_CASE("In a container with its own process ids this process is recognised", "[environment]") {
   // Bug: our own work on the GPU reported as somebody else's. The driver names ids 1 and 2, and
   // this process calls itself 77: it is one of the two, nobody knows which.
   const GpuState gpu = read_gpu_state(hot_gpu(), nullptr, 77);
@@ -209,7 +209,7 @@ TEST_CASE("In a container with its own process ids this process is recognised", 
   CHECK_FALSE(gpu.other_busy);
 }
 
-TEST_CASE("However many others compute on a GPU, all are counted", "[surroundings]") {
+TEST_CASE("However many others compute on a GPU, all are counted", "[environment]") {
   // Bug: a crowded GPU called idle, because its processes were too many for the room they got.
   NvmlState state = hot_gpu();
   state.processes = [](Nvml::Device, unsigned* count, NvmlState::Process* list) {
@@ -220,7 +220,7 @@ TEST_CASE("However many others compute on a GPU, all are counted", "[surrounding
   CHECK(read_gpu_state(state, nullptr, 1).other_processes == 299);
 }
 
-TEST_CASE("A driver that reports nothing gives no GPU state", "[surroundings]") {
+TEST_CASE("A driver that reports nothing gives no GPU state", "[environment]") {
   // Bug: a null function called, or an error read as a number.
   const GpuState silent = read_gpu_state({}, nullptr);
   CHECK(silent.throttled_by.empty());
@@ -238,4 +238,4 @@ TEST_CASE("A driver that reports nothing gives no GPU state", "[surroundings]") 
 }
 
 }  // namespace
-}  // namespace feedrate::surroundings_tests
+}  // namespace feedrate::environment_tests

@@ -57,7 +57,7 @@ struct Setup {
 constexpr RoundOptions three_batches{.seconds = 0, .max_batches = 3};
 
 TEST_CASE("A step is made once per precision and threads, for the largest batch", "[pipeline]") {
-  // Bug: a step made anew for every config, whose set-up would fall into the measurement.
+  // Bug: a step made again for every config, whose set-up would count in the measurement.
   Setup setup;
   Pipeline pipeline(setup.workload(), 64, CacheMode::warm);
   for (const int batch : {8, 64, 16}) {

@@ -99,7 +99,7 @@ TEST_CASE("Without the copy all steps are on one batch, and the others are still
 }
 
 TEST_CASE("Pinned memory is set up once for all batches, and its failure is told", "[pipeline]") {
-  // Bug: memory that is pinned anew for each config, or a config called pinned that isn't.
+  // Bug: memory that is pinned again for each config, or a config called pinned that isn't.
   Setup setup;
   Pipeline pipeline(setup.workload(), 16, CacheMode::warm);
   const Config pinned{.workers = 1, .prefetch = 2, .pinned = true, .batch = 4};
@@ -113,7 +113,7 @@ TEST_CASE("Pinned memory is set up once for all batches, and its failure is told
   unlucky.device->can_pin = false;
   Pipeline refused(unlucky.workload(), 16, CacheMode::warm);
   CHECK_THROWS_WITH(refused.coupled(pinned, three_batches),
-                    "Page-locked memory is not to be had: too much is locked.");
+                    "Page-locked memory is not available: too much is locked.");
   CHECK(refused.skips().empty());
   Config plain = pinned;
   plain.pinned = false;

@@ -18,6 +18,16 @@ FORBIDDEN = {
     "how it was made": [r"\bissue #?\d+", r"\bclau" r"de\b", r"\banthro" r"pic\b", r"\bchat" r"gpt\b",
                         r"\bAI ag" r"ents?\b", r"\bDES" r"IGN\.md\b", r"\bSTY" r"LE\.md\b",
                         r"\bFAC" r"TS\.md\b", r"\bTEST" r"PLAN\.md\b"],
+    "a type by a name that it no longer has": [
+        r"(?-i:\b(?:Like" r"ness|Rendez" r"vous|Surround" r"ings|Park" r"ing|Cr" r"ew|Cost" r"ed|Super" r"vised)\b)",
+        r"(?-i:\b(?:class|struct|[Tt]hrows what) (?:Attac" r"hed|Launc" r"hed|Jud" r"ge|Stand" r"ing|Po" r"t|Tri" r"als)\b)",
+        r"\b(?:is_wi" r"ld|look_bri" r"efly|take_back_cho" r"ice)\b"],
+    "a threshold by a vague word": [r"\bconstexpr [\w:<> ]*\b(?:mu" r"ch|litt" r"le|fe" r"w|wor" r"th|dou" r"bt)\b ="],
+    # The field's word, or two short sentences.
+    "words that need a second reading": [
+        r"\b(?:launc" r"hed|ma" r"de) anew\b", r"\bta" r"ken back\b", r"\bis to st" r"ay as it is\b",
+        r"\bthat make no sen" r"se\b", r"\blies? beh" r"ind\b", r"\bto be ha" r"d\b", r"\btwo po" r"ts\b",
+        r"\bprocesses de" r"ny\b", r"\bmay come twi" r"ce\b"],
 }
 
 

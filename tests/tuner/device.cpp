@@ -95,7 +95,7 @@ TEST_CASE("A GPU that is missing is an error with a reason, and never replaced b
   check_refused("cuda:0", none, Fault::device, "has no GPU for this process");
   DevicesHere bare = three_gpus();
   bare.has_cuda = false;
-  check_refused("cuda", bare, Fault::device, "'cuda' is not to be had: this build has no CUDA: ");
+  check_refused("cuda", bare, Fault::device, "'cuda' is not available: this build has no CUDA: ");
   DevicesHere one = three_gpus();
   one.gpus.list.resize(1);
   check_refused("cuda:1", one, Fault::device, "there is 1 GPU, cuda:0");

@@ -99,7 +99,7 @@ TEST_CASE("A recorded run gives the same answers without measuring", "[journaled
 }
 
 TEST_CASE("After its records a run continues live, later and in another block", "[journaled]") {
-  // Bug: a clock that starts anew, so that a resumed run has twice its budget; or a pair of rounds
+  // Bug: a clock that starts again, so that a resumed run has twice its budget; or a pair of rounds
   // that two processes ran.
   const JournalFolder folder;
   const std::string path = folder.file("run.jsonl");

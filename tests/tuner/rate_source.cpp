@@ -187,7 +187,7 @@ TEST_CASE("Time outside of the loop is added", "[rate]") {
 }
 
 TEST_CASE("A script's GPU is reported once, and its memory repeatedly", "[rate]") {
-  // Bug: a later report without them takes back what was known; or null for a UUID ends the launch.
+  // Bug: a later report without them erases what was known; or null for a UUID ends the launch.
   RateSource source(nullptr, std::nullopt, {});
   Json first = report(1, 1, 10), second = report(2, 2, 20);
   first.update({{"gpu", "GPU-5fc0"}, {"device_bytes", 1000}});

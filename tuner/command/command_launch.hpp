@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One launch of a command: from its start, through what it tells of its speed, to its end.
+// One launch of a command: its start, the rate that it reports, and its end.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct LaunchBounds {
 /// abort it is Error(interrupted).
 class CommandLaunch {
  public:
-  /// Starts it; `name` is what to call it. Throws what Launched throws.
+  /// Starts it; `name` is what to call it. Throws what RunningCommand throws.
   CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& rendezvous,
                 RateSource source, const RoundOptions& options, const LaunchBounds& bounds);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run over a command of the user's: what is made before its search, and what follows it.
+// A run with a user's command: what happens before its search, and after it.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of a command: each round is a launch of it, with the values of its config put in.
+// Trials of a command: each round is one launch with the values of its config.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ std::string name_of_command(const std::vector<std::string>& command);
 /// Runs rounds of a command as a whole; of no part alone.
 class CommandTrials final : public TrialRunner {
  public:
-  /// Helpers come to the rendezvous. Throws Error(usage) where --rate makes no sense.
+  /// Helpers connect to the control socket. Throws Error(usage) if --rate is invalid.
   CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> rendezvous,
                 std::optional<Prepared> known);
 

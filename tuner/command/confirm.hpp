@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Confirms a recommendation: fresh launches of the script as it is and as recommended, in pairs.
+// Confirms a recommendation: pairs of fresh launches of the script, unchanged and as recommended.
 #pragma once
 
 #include <cstdint>

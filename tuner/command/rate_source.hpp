@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rate sources: how fast a command goes, as a helper in it reports, or as it prints.
+// Rate sources: the rate of a command, reported by a helper in it or printed.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways in which a command can tell how fast it is, for those who need to choose one.
+// The ways in which a command can report its rate, as text for users.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates: how a command takes the values of a config, by its arguments or its environment.
+// Templates: how a command takes the values of a config, as arguments or in its environment.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a command has made or changed where it ran: so that nobody is surprised by them.
+// The files that a command created or changed in its folder.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says of the CPUs: how many, how fast, with which kernels and thread pools.
+// The doctor's findings on CPUs: number, clock, kernels and thread pools.
 #pragma once
 
 #include <array>

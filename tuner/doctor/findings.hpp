@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The doctor's judgement: from facts to findings, a pure function.
+// The doctor's judgement: a pure function from facts to findings.
 #pragma once
 
 #include <algorithm>

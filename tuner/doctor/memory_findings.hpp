@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says of memory and of the limits that the shell and the container set.
+// The doctor's findings on memory, and on limits set by the shell and the container.
 #pragma once
 
 #include <optional>

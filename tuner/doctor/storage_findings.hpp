@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the doctor says of the cache folder and of the storage that holds the data.
+// The doctor's findings on the cache folder and on the storage of the data.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The journal's file: JSON Lines, each appended whole; those that matter are on storage when append
+// The journal file: JSON Lines, each appended whole. Important lines are on storage when append
 // returns.
 #pragma once
 

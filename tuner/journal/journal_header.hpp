@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first line of a journal: which run this is, and all that its search depends on.
+// The first line of a journal: the identity of a run, and everything that its search depends on.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A measurer that keeps a journal: every question with its answer. A search is a function of the
-// answers, so that giving the recorded ones again brings a killed run back to where it was.
+// A measurer that keeps a journal of questions and answers. A search is a function of the answers,
+// so repeating the recorded ones restores a killed run.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded run: what a journal holds of it, read back to be gone on with.
+// A recorded run: the contents of a journal, read to continue it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a measurer is asked and what it answers, as JSON: between processes, and in the journal.
+// Questions to a measurer and its answers as JSON, for other processes and for the journal.
 #pragma once
 
 #include <array>

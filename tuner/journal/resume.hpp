@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resuming: finds the journal of a run that was killed, and the options that it ran with.
+// Finds the journal of a killed run, and the options that it ran with.
 #pragma once
 
 #include "journal/journal.hpp"
@@ -10,7 +10,7 @@ namespace feedrate {
 
 /// A run to go on with.
 struct Resumption {
-  SweepOptions options;  ///< the run's own; how it is shown is asked for anew
+  SweepOptions options;  ///< the run's own; how it is shown is asked for again
   JournalFile journal;   ///< locked before it was read; its path is absolute
   Recorded recorded;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan for a command of the user's: what is tried of it, and what must not be asked with it.
+// The plan for a user's command: what is tried, and which options do not apply.
 #pragma once
 
 #include "command/command_trials.hpp"
@@ -14,7 +14,7 @@ inline bool is_command(const SweepOptions& options) {
   return !options.command.empty();
 }
 
-/// Whether the command is launched anew for each config: it is told its values by its arguments or
+/// Whether the command is launched again for each config: it is told its values by its arguments or
 /// its environment. Else it is a script whose DataLoader is switched while it runs.
 bool is_launched_anew(const SweepOptions& options);
 
@@ -27,7 +27,7 @@ void refuse_without_command(const SweepOptions& options);
 /// How the command is launched: with trackers switched off, unless they shall be kept.
 LaunchSpec launch_of(const SweepOptions& options);
 
-/// The search over a script's own DataLoader. Throws Error(usage) on values that make no sense.
+/// The search over a script's own DataLoader. Throws Error(usage) on invalid values.
 TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const Prepared& found);
 
 /// The search over the values that a command is told. Its reference has the first of each.

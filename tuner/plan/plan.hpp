@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan: what the command line means on this machine for this workload.
+// The plan: the meaning of the command line on this machine for this workload.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct PlannedWorkload {
 };
 
 /// Checks and translates everything but the data. On a GPU the default batches are thinned. Throws
-/// Error(usage) on values that make no sense, Error(device) on a device that can't do what is
+/// Error(usage) on invalid values, Error(device) on a device that can't do what is
 /// asked.
 TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
                        const TrainingDevice& device, const PlannedWorkload& workload);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan does otherwise where a GPU trains.
+// The differences of a plan if a GPU trains.
 #pragma once
 
 #include <cstddef>

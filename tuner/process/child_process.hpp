@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that is started, listened to, and never left behind.
+// A child process: started, read, and always ended.
 #pragma once
 
 #include <sys/types.h>

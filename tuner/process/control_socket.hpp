@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rendezvous: a socket in a private folder, where processes of a command report to autotune.
+// A control socket: a socket in a private folder, to which processes of a command report.
 #pragma once
 
 #include <memory>

@@ -233,7 +233,7 @@ class Watchman {
     while (::read(wake_from_, bytes, sizeof bytes) > 0) continue;
   }
 
-  /// What makes no sense is taken for the end: nobody is there any more who could mean it.
+  /// An invalid message counts as the end: no sender of valid ones is left.
   void obey() try {
     if (!open_) return;
     open_ = channel_.pull();

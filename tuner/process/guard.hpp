@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guard: a process between autotune and a command of the user's, which ends all that the
-// command has started, however autotune itself ends.
+// The guard: a process between autotune and a user's command. It ends everything that the command
+// started, however autotune ends.
 #pragma once
 
 #include <string>

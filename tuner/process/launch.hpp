@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command of the user's: started under a guard, listened to, and ended whole.
+// A user's command: started under a guard, read, and ended completely.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What descends from a process, as /proc says, and signals that hit nothing else.
+// The descendants of a process by /proc, and signals that reach only them.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C: the first asks the run to end after the round in progress, the second ends it at once.
+// Ctrl-C: the first ends the run after the current round, the second ends it at once.
 #pragma once
 
 #include <atomic>

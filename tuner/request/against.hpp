@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --against workers=8,batch=64: the config that the user has, as the reference.
+// --against workers=8,batch=64: the user's config as the reference.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of an axis that can't be tried are taken out of a plan, and that is said.
+// Removes values of an axis that can't be tried from a plan, with a reason.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people write for axis values and times: "0,1,2,4", "16:1024:x2", "on,off", "100us".
+// Parses axis values and times: "0,1,2,4", "16:1024:x2", "on,off", "100us".
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user allows at most, and what it leaves of a plan.
+// The user's limits, and their effect on a plan.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ bool may_change_batch(const TuneOptions& plan);
 void drop_forbidden(TuneOptions& plan);
 
 /// Reads --max-memory, --max-device-memory, --max-workers, --max-batch and --effective-batch.
-/// Throws Error(usage) on values that make no sense.
+/// Throws Error(usage) on invalid values.
 Constraints parse_constraints(const SweepOptions& options);
 
 /// The batch to measure gains against, where the user fixed none: `usual`, or what is nearest to

@@ -111,7 +111,7 @@ void add_search(CLI::App& app, SweepOptions& options) {
   group
       .option("--budget", options.budget, "TIME",
               "How long to tune: by default 60s, 30s for a script, whose start comes on top, and "
-              "120s for a command that is launched anew for each config.")
+              "120s for a command with a separate launch for each config.")
       ->take_last();
   group.option("--device", options.device, "NAME",
                "The device that trains: cpu; cuda, cuda:1 or cuda:GPU-UUID, a GPU by its number or "
@@ -129,7 +129,7 @@ void add_search(CLI::App& app, SweepOptions& options) {
                "rate; busy, mfu (needs the card) or samples_per_joule (needs a meter).");
   group.option("--search", options.search, "NAME",
                "How configs are chosen for measuring: model (the default), grid, random or "
-               "halving. Commands that are launched anew have no model.");
+               "halving. Commands with separate launches have no model.");
   group.option("--allow", options.allow, "TIERS",
                "What may change: safe (nothing in the mathematics), numerics (rounding), "
                "training (convergence). The default is safe,numerics,training, and safe alone "
@@ -166,7 +166,7 @@ void add_trials(CLI::App& app, SweepOptions& options) {
   group.option("--trial-child", options.trial_child, "PID", "")->group("");
 }
 
-/// A resumed run has its options already; how it is shown may be said anew.
+/// A resumed run has its options already; how it is shown may be said again.
 void check_resume(const CLI::App& app, const SweepOptions& options) {
   if (app.count("--resume") == 0) return;
   if (!options.command.empty()) {
@@ -187,7 +187,7 @@ void add_command(CLI::App& app, SweepOptions& options) {
   group
       .option("--set", options.set, "AXIS=TEMPLATE",
               "How the command takes a value: batch='--bs {}' by arguments, workers=env:NAME by a "
-              "variable. It is then launched anew for each config. May be repeated.")
+              "variable. It is then launched separately for each config. May be repeated.")
       ->expected(1)
       ->take_all();
   group.option("--rate", options.rate, "EXPR",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line said.
+// The options of the command line.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct SweepOptions {
   AxisTexts axes;
   std::string against;  ///< AXIS=VALUE,...; empty: the usual reference
   std::string budget;   ///< empty: 60s; 30s for a script, 120s for other commands
-  std::string search;   ///< empty: model; grid or halving for commands that are launched anew
+  std::string search;   ///< empty: model; grid or halving for commands that are launched again
   std::string max_memory, max_device_memory, max_workers, max_batch,
       effective_batch;  ///< constraints
   std::string objective = "utilization";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the output streams are: terminals or not, how wide, with colours or not.
+// The properties of the output streams: terminal or not, width, colours.
 #pragma once
 
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the report goes: a file that is whole or absent, or standard output.
+// The destination of the report: a file that is complete or absent, or standard output.
 #pragma once
 
 #include <functional>

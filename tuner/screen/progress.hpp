@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said on stderr while the tuner works: a live line on a terminal, else one per trial.
+// Progress on stderr: a live line on a terminal, else one line per trial.
 #pragma once
 
 #include <cstddef>

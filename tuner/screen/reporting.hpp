@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report as it comes to be: begun with the machine, kept up to date, printed at the end.
+// The report during a run: begun with the machine, kept up to date, printed at the end.
 #pragma once
 
 #include "feedrate/measure/measurer.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python side of autotune, which the command carries with it.
+// The Python files of autotune, embedded in the command.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script that was launched and attached to: the processes of it that train answer questions.
+// A launched script with the hook: its training processes answer questions.
 #pragma once
 
 #include <atomic>
@@ -32,7 +32,7 @@ struct NothingToTune {
 /// One launch of a script. What it throws has ended the script; the object is of no more use then.
 class ScriptSession {
  public:
-  /// Launches it; the hook in it comes to the rendezvous.
+  /// Launches it; the hook in it connects to the control socket.
   ScriptSession(const LaunchSpec& spec, ControlSocket& rendezvous);
   /// The script ends when its channels do; what is left of it is killed.
   ~ScriptSession();

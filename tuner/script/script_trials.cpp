@@ -220,7 +220,7 @@ void ScriptTrials::require_script() try { start(); } catch (const Error& error) 
   throw;
 }
 
-/// Asks the script; one that came to its end is launched again and asked anew.
+/// Asks the script; one that came to its end is launched again and asked again.
 std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   watch.bound_s = plan_.timeout_s;
   for (int ends = 1;; ++ends) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials in the user's own script: its loop steps, and its DataLoader is switched within one
+// Trials in the user's script: its own loop steps, and its DataLoader is switched within one
 // launch.
 #pragma once
 

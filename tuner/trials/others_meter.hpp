@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the CPUs others take while a launched program runs a round.
+// The CPU share of other processes while a launched program runs a round.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preparing what is tuned: the workload found or made, and its samples put where trials want them.
+// Prepares what is tuned: finds or makes the workload, and puts its samples where trials need them.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pulse of a process that answers questions: how long it may be still, and whether it is.
+// The pulse of a process that answers questions: how long it may be silent, and whether it is.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Serving: a measurer answers the questions that come over a channel, and shows that it lives.
+// The server side of a channel: a measurer answers questions and shows that it is alive.
 #pragma once
 
 #include "feedrate/measure/measurer.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Supervision: trials run in a child process, so that one that crashes, hangs or runs out of memory
-// costs its own config alone.
+// Runs trials in a child process. A trial that crashes, hangs or runs out of memory costs only its
+// own config.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct Supervision {
   std::vector<std::string> words;      ///< the command line, without the program's name
   double timeout_s = 60;               ///< a trial that finishes no batch for so long is killed
   Preparation preparation;             ///< what the first child says is passed on
-  std::atomic<bool>* abort = nullptr;  ///< raised where no child can be had any more
+  std::atomic<bool>* abort = nullptr;  ///< raised if no child can be started any more
 };
 
 /// Runs trials in children, one after the other: the next begins when the last one has died.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial child: prepares the workload and runs the rounds that its parent asks for.
+// A trial child: prepares the workload and runs the rounds that its parent requests.
 #pragma once
 
 #include "request/options.hpp"

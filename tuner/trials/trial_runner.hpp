@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where trials run: a measurer that prepares its workload itself, when it is first needed.
+// A measurer that prepares its workload when it is first needed.
 #pragma once
 
 #include <memory>

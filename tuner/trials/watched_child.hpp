@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial child and its channel: asked one question at a time, and watched while it answers.
+// A trial child and its channel: asked one question at a time, and watched meanwhile.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verb `doctor`: what is wrong with this machine for training, and how to mend it.
+// The verb `doctor`: problems of this machine for training, and how to fix them.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this build knows of CUDA: the part that is there with a toolkit, and without one.
+// CUDA in this build: one interface, with and without a toolkit.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ Accelerator own_accelerator(const std::string& text) {
 }
 
 [[noreturn]] void not_to_be_had(const std::string& wish, const std::string& why) {
-  throw Error(Fault::device, "Device '" + wish + "' is not to be had: " + why + ".");
+  throw Error(Fault::device, "Device '" + wish + "' is not available: " + why + ".");
 }
 
 std::optional<unsigned> whole_number(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device that --device names: the cpu, an accelerator that is emulated, or a GPU.
+// The device of --device: the cpu, an emulated accelerator, or a GPU.
 #pragma once
 
 #include <functional>
@@ -44,7 +44,7 @@ DevicesHere read_devices_here();
 /// The device of "cpu", "emulated:CARD/WORKLOAD", "emulated:SECONDS@BATCH", "cuda", "cuda:1" or
 /// "cuda:GPU-UUID" or "cuda:MIG-UUID", of which the beginning is enough; "": the first GPU where
 /// this build can use one, else the cpu. `devices_here` is asked only where that depends on it.
-/// Throws Error(usage) on a name that means nothing, Error(device) on a GPU that is not to be had,
+/// Throws Error(usage) on a name that means nothing, Error(device) on a GPU that is missing,
 /// or where the numbers in CUDA_VISIBLE_DEVICES may mean other GPUs to the CUDA runtime than to the
 /// driver.
 TrainingDevice choose_device(const std::string& wish,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of this machine; tests put others in their place.
+// The devices of this machine; tests replace them.
 #include <cstdlib>
 
 #include "feedrate/card/machine_facts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which BLAS library answers, by name, and which vectors this CPU has for it.
+// The name of the BLAS library in use, and this CPU's vector instructions for it.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast memory is copied: the ceiling of everything that moves a batch from here to there.
+// The rate of memory copies: the ceiling of every part that moves a batch.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many JPEG pictures one core decodes in a second: often the ceiling of an image loader.
+// JPEG pictures that one core decodes per second: often the ceiling of an image loader.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU can do at best, as it was measured: products and copies.
+// Measured ceilings of a GPU: products and copies.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine card: what this machine can do at best, measured within some seconds.
+// The machine card: the best rates of this machine, measured within some seconds.
 #pragma once
 
 #include <string>

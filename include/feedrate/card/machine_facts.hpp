@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the doctor looks at, as plain data: reading it is apart from judging it.
+// The facts that the doctor examines, as plain data. Reading and judging are separate.
 #pragma once
 
 #include <dirent.h>

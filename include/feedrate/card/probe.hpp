@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a probe measures: the median of several short rounds, on one core or on several at once.
+// A probe: the median of several short rounds, on one core or on several at once.
 #pragma once
 
 #include <concepts>

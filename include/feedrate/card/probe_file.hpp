@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file to read at full speed: the user's own, or a nameless one written for the purpose.
+// A file to read at full speed: the user's own, or a temporary one without a name.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JPEG picture to decode when none of the user's is at hand: the first of the built-in workload.
+// A JPEG picture to decode if the user has none: the first one of the built-in workload.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast the CPU multiplies matrices, in each precision, by the very calls that the step makes.
+// The rate of matrix products on the CPU in each precision, by the calls that the step makes.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast storage is read, past the page cache and from it.
+// The read rate of storage, past the page cache and from it.
 #pragma once
 
 #include <cstdint>

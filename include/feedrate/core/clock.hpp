@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time enters the library through the concept Clock; tests use FakeClock and never sleep.
+// The concept Clock: the library's only source of time. Tests use FakeClock and never sleep.
 #pragma once
 
 #include <chrono>

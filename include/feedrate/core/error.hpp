@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors: one sentence that says what happened, where, and what to do, plus whose fault it is.
+// Errors: one sentence (what happened, where, what to do), and whose fault it is.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +9,7 @@ namespace feedrate {
 
 /// Whose fault an error is; the command maps each to an exit code.
 enum class Fault {
-  usage,        ///< the caller asked for something that makes no sense (exit 2)
+  usage,        ///< the caller asked for something invalid (exit 2)
   data,         ///< the dataset is missing, unreadable or malformed (exit 4)
   device,       ///< the device is missing or failed (exit 5)
   trials,       ///< every trial failed (exit 6)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bfloat16 and IEEE half as storage types of 16 bits. Arithmetic happens in float.
+// bfloat16 and IEEE half as 16-bit storage types. Arithmetic is in float.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks for code that is compiled for the host by the C++ compiler and for a GPU by nvcc.
+// Macros for code that g++ compiles for the host and nvcc for a GPU.
 #pragma once
 
 /// Stands before functions that a GPU may also execute.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counter-based random numbers: the same key gives the same numbers on any thread, in any order.
+// Counter-based random numbers: a key gives the same numbers on any thread and in any order.
 #pragma once
 
 #include <array>

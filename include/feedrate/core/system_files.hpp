@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the small text files of /proc and /sys, under a root that tests replace.
+// Reads the small text files of /proc and /sys, under a root that tests can replace.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types, shapes, and views of memory that somebody else owns.
+// Element types, shapes, and views of memory owned by others.
 #pragma once
 
 #include <array>

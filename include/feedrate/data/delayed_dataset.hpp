@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset whose samples cost a stated time more, computing or waiting: preprocessing or storage
-// whose price is known, for experiments.
+// A dataset with an extra cost per sample, computing or waiting, for experiments.
 #pragma once
 
 #include <sys/prctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files read whole, into memory that is used again: one open, fstat, read and close.
+// Reads whole files into reused memory: one open, fstat, read and close.
 #pragma once
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files written so that they are whole or absent: under another name first, then renamed.
+// Writes files that are complete or absent: under a temporary name first, then renamed.
 #pragma once
 
 #include <fcntl.h>

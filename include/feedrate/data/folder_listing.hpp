@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files of a folder are images, and which class each belongs to.
+// The images of a folder, and the class of each.
 #pragma once
 
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset that lies in memory: one contiguous array per field.
+// A dataset in memory: one contiguous array per field.
 #pragma once
 
 #include <cstddef>

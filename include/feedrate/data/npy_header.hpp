@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a NumPy file: what lies in it and where.
+// The header of a NumPy file: element type, shape and offset.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order: which samples make up each batch of each epoch, a function of seed and epoch alone.
+// The order: the samples of each batch of each epoch, a function of seed and epoch only.
 #pragma once
 
 #include <algorithm>

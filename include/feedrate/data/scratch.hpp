@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory that a thread uses again for every sample: it grows to its largest and stays.
+// Memory that a thread reuses for every sample: it grows to the largest size and stays.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples that are made up on the fly: data of any layout and size without storage or memory.
+// Synthetic samples: data of any layout and size without storage or memory.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A batch: how its fields lie in a slot, and the consumer's view of a filled one.
+// A batch: the layout of its fields in a slot, and the consumer's view of a filled slot.
 #pragma once
 
 #include <algorithm>

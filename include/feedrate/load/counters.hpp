@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loader has done so far, in numbers.
+// The counters of a loader.
 #pragma once
 
 #include <cstdint>

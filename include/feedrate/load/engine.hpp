@@ -119,7 +119,7 @@ class Engine {
   }
   std::size_t slots() const noexcept { return ring_->slots(); }
 
-  /// Lays everything out anew. Only while closed, without leases. Throws before it has changed
+  /// Lays everything out again. Only while closed, without leases. Throws before it has changed
   /// anything.
   void configure(const LoaderOptions& options) {
     const std::size_t samples = source_->size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place to wait until something has become true, which costs the wakers next to nothing while
-// nobody waits.
+// An event count: threads wait until a condition is true. Waking costs almost nothing while nobody
+// waits.
 #pragma once
 
 #include <linux/futex.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The health of a loader: how well it feeds its consumer, and how much faster it could.
+// The health of a loader: how well it feeds its consumer, and how much faster it could load.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader: batches of a dataset, filled ahead by threads, handed out in order.
+// The loader: batches of a dataset, filled ahead by threads, delivered in order.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Loader {
  public:
   /// `dataset` is a Dataset by value, or a shared_ptr to one. `slab`, where given, is the memory
   /// to use, such as pinned memory; it is replaced by plain pages when it is too small.
-  /// Throws Error(usage) on options that make no sense, Error(data) on an empty dataset.
+  /// Throws Error(usage) on invalid options, Error(data) on an empty dataset.
   template <class D>
   explicit Loader(D dataset, const LoaderOptions& options = {}, Slab slab = {})
       : Loader(make_source(std::move(dataset)), options, std::move(slab)) {}

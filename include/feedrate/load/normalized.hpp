@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source whose bytes become floats where samples are loaded: pixels preprocessed in the workers.
+// A source that converts bytes to floats when samples are loaded: preprocessing in the workers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a loader can be told.
+// The options of a loader.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ inline LoaderOptions loader_options(const Config& config, const OrderOptions& or
           .max_skips = max_skips};
 }
 
-/// Throws Error(usage) when an option makes no sense.
+/// Throws Error(usage) if an option is invalid.
 inline const LoaderOptions& checked(const LoaderOptions& options) {
   const auto refuse_below = [](const char* name, int value, int least) {
     if (value >= least) return;

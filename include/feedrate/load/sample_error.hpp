@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample that could not be loaded: the error that names it, and its words.
+// The error for a sample that could not be loaded, and its text.
 #pragma once
 
 #include <cstddef>

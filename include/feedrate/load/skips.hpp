@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of samples that were left out because they could not be loaded.
+// The record of skipped samples.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slab: the memory that all slots of a loader are carved from.
+// A slab: the memory of all slots of a loader.
 #pragma once
 
 #include <sys/mman.h>
@@ -81,14 +81,14 @@ constexpr SlabKind kind_for(std::size_t bytes) noexcept {
   return bytes >= std::size_t{8} << 20 ? SlabKind::huge : SlabKind::plain;
 }
 
-/// Throws OutOfMemory: so many bytes for a slab are not to be had.
+/// Throws OutOfMemory: so many bytes for a slab are not available.
 [[noreturn]] inline void refuse_slab(std::size_t bytes) {
   throw OutOfMemory("There is no memory of " + format_bytes(bytes) +
                     " for the batches: choose a smaller batch or prefetch.");
 }
 
 /// Pages of the process, all touched, so that no page fault falls into a measurement. With `huge`
-/// the kernel is asked for 2 MiB pages. Throws OutOfMemory when they are not to be had.
+/// the kernel is asked for 2 MiB pages. Throws OutOfMemory if they are not available.
 inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain) {
   constexpr std::size_t page = 4096;
   constexpr std::size_t huge_page = std::size_t{2} << 20;

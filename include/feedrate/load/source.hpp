@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source: a dataset whose type is erased, one virtual call per sample.
+// A source: a dataset with erased type, one virtual call per sample.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A subset of a source: a fixed random choice of its samples.
+// A subset of a source: a fixed random selection of its samples.
 #pragma once
 
 #include <cstddef>

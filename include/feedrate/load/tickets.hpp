@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tickets: who fills which run of samples of which batch, across all epochs.
+// Tickets: the worker for each run of samples of each batch, across all epochs.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker's own state: what it is loading now, and what it has done so far.
+// The state of one worker: what it is loading, and what it has done so far.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The crew: the threads that fill. Its size changes live, without waiting for anybody.
+// The worker pool: the threads that fill slots. Its size can change at any time, without waiting.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline int usable_cores() {
   return cores;
 }
 
-/// What the threads of a crew share; it outlives the crew where a thread is stuck.
+/// State shared by the threads of a pool; it outlives the pool if a thread is stuck.
 struct CrewState {
   explicit CrewState(std::shared_ptr<Engine> e) : engine(std::move(e)) {}
 

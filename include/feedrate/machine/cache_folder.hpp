@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where made things are kept between runs, and whether they can be.
+// The folder of generated files that are kept between runs, and whether it is usable.
 #pragma once
 
 #include <sys/stat.h>

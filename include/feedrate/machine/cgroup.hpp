@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the control groups, version 1 or 2, allow this process: CPU time and memory.
+// The CPU time and memory that control groups (version 1 or 2) allow this process.
 #pragma once
 
 #include <algorithm>

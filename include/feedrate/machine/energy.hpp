@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Energy: joules that the CPU packages or a GPU have used, where the machine tells.
+// Energy: joules used by the CPU packages or a GPU, if the machine has a meter.
 #pragma once
 
 #include <dirent.h>

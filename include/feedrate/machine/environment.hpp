@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surroundings of a measurement: what is known of CPUs, data and device beside the rounds.
+// The environment of a measurement: facts about CPUs, data and device besides the rounds.
 #pragma once
 
 #include <charconv>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of a GPU do: its own counters, read by NVML at two points of time (GPM). Needs no
-// privileges, and Hopper or newer.
+// The GPU's own counters of its parts, read by NVML at two points of time (GPM). Needs Hopper or
+// newer, and no privileges.
 #pragma once
 
 #include <dlfcn.h>

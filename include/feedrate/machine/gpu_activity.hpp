@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activity of a GPU: which shares of its parts worked. Plain data.
+// The activity of a GPU: the shares of its parts that worked. Plain data.
 #pragma once
 
 namespace feedrate {

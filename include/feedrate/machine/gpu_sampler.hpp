@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that looks at a GPU ten times a second: clock, power, heat, and what nvidia-smi calls
-// utilization.
+// A thread that samples a GPU ten times a second: clock, power, temperature, and the utilization of
+// nvidia-smi.
 #pragma once
 
 #include <algorithm>
@@ -140,7 +140,7 @@ class GpuSampler {
   GpuSampler(const GpuSampler&) = delete;
   GpuSampler& operator=(const GpuSampler&) = delete;
 
-  /// Starts what `since_mark` tells anew.
+  /// Restarts what `since_mark` reports.
   void mark() {
     if (activity_) activity_->mark();
     const std::lock_guard lock(mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a GPU while it works: clock, power, heat, and who else computes on it.
+// The state of a GPU at work: clock, power, temperature, and other processes on it.
 #pragma once
 
 #include <dlfcn.h>

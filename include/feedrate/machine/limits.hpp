@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this process may really use: CPUs, memory, descriptors, shared memory. Plain data.
+// The resources that this process may use: CPUs, memory, descriptors, shared memory. Plain data.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine as a value: what identifies it and what it allows.
+// The machine as a value: its identity and its limits.
 #pragma once
 
 #include <algorithm>

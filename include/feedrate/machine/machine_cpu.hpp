@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The use of the CPUs that this process may use: what others took of them, and how much of the time
-// that the host of a virtual machine stole fell on this process.
+// The use of this process's CPUs: the share of other processes, and this process's part of the time
+// that the host of a virtual machine stole.
 #pragma once
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run queue: how long threads of this process were ready to run while no core was free.
+// The run queue: the time in which threads of this process were ready but had no core.
 #pragma once
 
 #include <dirent.h>

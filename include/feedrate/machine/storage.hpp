@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of storage lies under a path: file system, device, spinning or not.
+// The storage under a path: file system, device, rotational or not.
 #pragma once
 
 #include <sys/statvfs.h>

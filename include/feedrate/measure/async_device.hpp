@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device with memory of its own, which works behind the host, as the measurer sees it.
+// A device with its own memory, which works asynchronously, as the measurer sees it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round on a device that works behind the host: work is queued, and waited for at both ends.
+// A round on an asynchronous device: work is queued, and both ends of the round wait for it.
 #pragma once
 
 #include <algorithm>

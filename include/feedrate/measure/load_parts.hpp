@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What loading a picture consists of: reading, decoding and augmenting, each timed on one thread.
+// The parts of loading a picture: reading, decoding and augmenting, each timed on one thread.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A measurer: something that can run rounds of configs, in this process, in a watched child, or on
-// a simulated machine. The tuner asks; it never measures itself.
+// A measurer runs rounds of configs: in this process, in a watched child, or on a simulated
+// machine. The tuner only asks; it never measures.
 #pragma once
 
 #include <array>

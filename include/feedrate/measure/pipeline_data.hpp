@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a pipeline: its loaders, where in the data the next round begins, and what it evicts.
+// The data of a pipeline: its loaders, the position of the next round, and what it evicts.
 #pragma once
 
 #include <algorithm>
@@ -182,7 +182,7 @@ class PipelineData {
     const bool fits = slot_bytes(largest) <= std::min(workload_.memory_bytes / 4, left);
     Slab slab = workload_.device->make_slab(slot_bytes(fits ? largest : config), config.pinned);
     if (config.pinned && slab.kind() != SlabKind::pinned) {
-      throw Error(Fault::device, "Page-locked memory is not to be had: " + slab.reason() + ".");
+      throw Error(Fault::device, "Page-locked memory is not available: " + slab.reason() + ".");
     }
     return slab;
   }

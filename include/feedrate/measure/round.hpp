@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A round: one short timed stretch of one config, where loader, feed, step and clock meet.
+// A round: one short timed run of one config, which combines loader, feed, step and clock.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a round is asked for, and what was seen in it. Plain data.
+// The request for a round, and its result. Plain data.
 #pragma once
 
 #include <atomic>

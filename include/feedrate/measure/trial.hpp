@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trial: one config and everything that was measured of it.
+// A trial: one config and all its measurements.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ended a trial whose process died or hung: a sentence, and the last lines that it wrote.
+// The end of a trial whose process died or hung: a sentence, and its last lines of output.
 #pragma once
 
 #include <exception>

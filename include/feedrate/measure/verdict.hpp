@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on two configs, from the log-ratios of rounds that were run in pairs.
+// The verdict on two configs, from the log ratios of paired rounds.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window of a round: the timed stretch that counts, and when it ends.
+// The window of a round: the timed part that counts, and its end.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A workload: the data, a way to make steps, and what they may use.
+// A workload: data, a way to make steps, and their limits.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report: everything that a run found out, as plain data. One writer per format.
+// The report: all results of a run, as plain data. One writer per format.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's training script: what was found when it was attached to. Plain data.
+// The user's training script: what the hook found in it. Plain data.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accelerators that can be emulated: what is known of the time that a step takes on them.
+// Accelerators that can be emulated, with the known times of their steps.
 #pragma once
 
 #include <array>

@@ -31,7 +31,7 @@ class Arena {
     return {here, memory_ ? count : 0};
   }
 
-  /// Gets and zeroes what has been taken so far and starts anew at its beginning. Throws
+  /// Gets and zeroes what has been taken so far and starts again at its beginning. Throws
   /// OutOfMemory where the machine has less memory than that.
   void allocate() {
     const std::string size = format_bytes(used_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every step asks of the batches and parameters that it is given.
+// The checks of every step on its batches and parameters.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model costs: floating-point operations, parameters and bytes.
+// The cost of a model: floating-point operations, parameters and bytes.
 #pragma once
 
 #include <cstddef>

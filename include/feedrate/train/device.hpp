@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step needs of a device: to run a body for each element, or for each row by a group.
+// A step's view of a device: it runs a body for each element, or for each row by a group.
 #pragma once
 
 #include <concepts>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An emulated device: its steps only take time, precisely, and use no core.
+// An emulated device: its steps take an exact time and no core.
 #pragma once
 
 #include <sys/prctl.h>

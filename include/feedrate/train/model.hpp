@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model is: the shape of its input and a list of layers. Plain data, no device.
+// A model: the shape of its input and a list of layers. Plain data, no device.
 #pragma once
 
 #include <cstddef>

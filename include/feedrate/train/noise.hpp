@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that look random, for measurements: zeros would take less power than real data.
+// Pseudo-random numbers for measurements: zeros would take less power than real data.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The optimizers: how parameters follow their gradients. All state is flat and in float.
+// The optimizers. All state is flat and in float.
 #pragma once
 
 #include <cmath>
@@ -109,7 +109,7 @@ struct Adam {
   }
 };
 
-/// Throws Error(usage) for constants that make no sense.
+/// Throws Error(usage) for invalid constants.
 inline void require_sane(const OptimizerSpec& spec) {
   const auto require = [](bool ok, const std::string& what) {
     if (!ok) throw Error(Fault::usage, "The optimizer's " + what + ".");

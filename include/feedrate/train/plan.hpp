@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plan of a model: its layers grouped into blocks that a device computes in one go.
+// The plan of a model: its layers grouped into blocks that a device computes at once.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of what flows between the layers of a model; refuses models that don't fit together.
+// The shapes between the layers of a model; refuses models whose layers don't fit together.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step: one forward pass, loss, backward pass and update, whatever device it runs on.
+// A step: one forward pass, loss, backward pass and update, on any device.
 #pragma once
 
 #include <cstddef>

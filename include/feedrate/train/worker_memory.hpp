@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that one thread of a CPU step works in: activations and gradients of a chunk.
+// The memory of one thread of a CPU step: activations and gradients of a chunk.
 #pragma once
 
 #include <algorithm>

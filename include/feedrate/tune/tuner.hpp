@@ -95,7 +95,7 @@ inline void refuse_all_failed(Sweep& sweep) {
 
 /// Finds the config of the space that serves the objective best, within the budget.
 ///
-/// Throws Error(usage) on options that make no sense, Error(trials) when every trial failed,
+/// Throws Error(usage) on invalid options, Error(trials) when every trial failed,
 /// Error(interrupted) on abort. A `stop` returns what is known, with `interrupted` set.
 inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   detail::refuse_nonsense(options);

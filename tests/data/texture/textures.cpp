@@ -18,7 +18,7 @@ using namespace feedrate::test;
 
 namespace {
 
-constexpr TextureSpec few = {12, 3, 64, 48, 90, 5};
+constexpr TextureSpec small_set = {12, 3, 64, 48, 90, 5};
 
 /// Name and bytes of every file below a folder.
 std::map<std::string, Bytes> contents(const TemporaryFolder& folder) {
@@ -44,40 +44,41 @@ std::array<double, 3> mean_colour(std::span<const float> image) {
 TEST_CASE("A set has the same bytes whatever the number of threads") {
   // Bug: a painter's state is carried from one picture to the next.
   const TemporaryFolder one, three;
-  CHECK(make_textures(one.path(), few, 1).made == 12);
-  CHECK(make_textures(three.path(), few, 3).made == 12);
+  CHECK(make_textures(one.path(), small_set, 1).made == 12);
+  CHECK(make_textures(three.path(), small_set, 3).made == 12);
   CHECK(contents(one) == contents(three));
   CHECK(contents(one).size() == 13);
 }
 
 TEST_CASE("An interrupted set is completed and what was there is kept") {
-  // Bug: a set that was stopped counts as whole, or is made anew each time.
+  // Bug: a set that was stopped counts as whole, or is made again each time.
   const TemporaryFolder folder, whole;
   std::stop_source stop;
   const auto stop_at_five = [&](int done, int) {
     if (done == 5) stop.request_stop();
   };
-  const TexturesMade first = make_textures(folder.path(), few, 1, stop.get_token(), stop_at_five);
+  const TexturesMade first =
+      make_textures(folder.path(), small_set, 1, stop.get_token(), stop_at_five);
   CHECK((first.made == 5 && !first.complete));
   std::filesystem::resize_file(folder / "class_0000/000000.jpg", 0);
-  const TexturesMade second = make_textures(folder.path(), few);
+  const TexturesMade second = make_textures(folder.path(), small_set);
   CHECK((second.made == 8 && second.kept == 4 && second.complete));
-  make_textures(whole.path(), few);
+  make_textures(whole.path(), small_set);
   CHECK(contents(folder) == contents(whole));
 }
 
 TEST_CASE("A set of another spec takes the place of the old one, and nothing else is touched") {
   // Bug: pictures of two specs are mixed, or a user's own folder is emptied.
   const TemporaryFolder folder, whole, foreign;
-  make_textures(folder.path(), few);
-  TextureSpec other = few;
+  make_textures(folder.path(), small_set);
+  TextureSpec other = small_set;
   other.images = 4;
   other.classes = 2;
   make_textures(folder.path(), other);
   make_textures(whole.path(), other);
   CHECK(contents(folder) == contents(whole));
   write_bytes(foreign / "class_0000/mine.jpg", Bytes{1});
-  CHECK(contains(error_of([&] { make_textures(foreign.path(), few); }), "something else"));
+  CHECK(contains(error_of([&] { make_textures(foreign.path(), small_set); }), "something else"));
   CHECK(contents(foreign).size() == 1);
 }
 
@@ -91,11 +92,11 @@ TEST_CASE("A full disk and a place that can't be written to are errors, not half
   rlimit tight = before;
   tight.rlim_cur = 500;
   ::setrlimit(RLIMIT_FSIZE, &tight);
-  const std::string refusal = error_of([&] { make_textures(folder.path(), few, 2); });
+  const std::string refusal = error_of([&] { make_textures(folder.path(), small_set, 2); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   CHECK(contains(refusal, "Can't write"));
   CHECK(contents(folder).size() == 1);  // the stamp
-  CHECK(contains(error_of([] { make_textures("/proc/textures", few); }), "/proc/textures"));
+  CHECK(contains(error_of([] { make_textures("/proc/textures", small_set); }), "/proc/textures"));
 }
 
 TEST_CASE("Invalid specs, and specs beyond 300 MB, are an error") {

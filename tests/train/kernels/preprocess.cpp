@@ -41,7 +41,7 @@ TEST_CASE("Each pixel is the one that crop and mirror say, scaled and shifted pe
   }
 }
 
-TEST_CASE("A step has all its cuts, and another step has different ones") {
+TEST_CASE("Every crop offset is drawn, and another step draws others") {
   // Bug: the largest offset is never drawn, or each epoch sees the same crops.
   std::set<std::uint32_t> seen;
   std::size_t same = 0, mirrored = 0;

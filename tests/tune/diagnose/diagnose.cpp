@@ -66,7 +66,7 @@ TEST_CASE("A gap within the noise of the machine is none", "[diagnose]") {
 }
 
 TEST_CASE("No noise is so large that a device that is half idle looks fed", "[diagnose]") {
-  // Bug: one wild round, or a noise that nobody could measure, that silences every cause.
+  // Bug: one outlier, or an unknown noise, that hides every cause.
   Evidence starving = planted_evidence(two_workers, 400, {.loader = 410, .device = 1000});
   starving.noise = std::numeric_limits<double>::infinity();
   CHECK(first_cause(starving) == "data_starvation");
@@ -87,7 +87,7 @@ TEST_CASE("An emulated accelerator is well fed at the utilization that it wants"
 }
 
 TEST_CASE("An affinity mask below the quota is the number of cores", "[diagnose]") {
-  // Bug: 16 cores believed in, of which the process may use 2; or half a core lost to rounding.
+  // Bug: 16 cores counted of which the process may use 2; or half a core lost to rounding.
   Evidence bound = planted_evidence(two_workers, 500, {.loader = 3000, .device = 1000});
   bound.environment.cpus = planted_cpus(16, 16.0);
   bound.environment.cpus->affinity = bound.environment.cpus->usable = 2;

@@ -56,7 +56,7 @@ TEST_CASE("A measurement corrects its neighbours most, and is certain itself", "
 }
 
 TEST_CASE("Noise is estimated from rounds that disagree", "[surrogate]") {
-  // Bug: a noise that is assumed, so that a quiet machine is distrusted and a noisy one believed.
+  // Bug: an assumed noise, too large for a quiet machine and too small for a noisy one.
   const auto noise_of = [](double spread) {
     Surrogate surrogate(line_of_workers(), 1);
     for (int round = 0; round < 12; ++round) {

@@ -10,7 +10,7 @@
 
 #include "formula_machine.hpp"
 
-namespace feedrate::judge_tests {
+namespace feedrate::final_race_tests {
 namespace {
 
 TuneOptions of_batches() {
@@ -57,7 +57,7 @@ double steady(int batch, int round) {
   return 0.01 * ((round + batch / 8) % 3 - 1);
 }
 
-TEST_CASE("Without a race the best explored config is the choice", "[judge]") {
+TEST_CASE("Without a race the best explored config is the choice", "[final_race]") {
   // Bug: no choice at all where the budget ends before the first pass.
   Finals finals([](int, int) { return 0; }, 0);
   const TierChoice& choice = finals.outcome().choice();
@@ -65,7 +65,7 @@ TEST_CASE("Without a race the best explored config is the choice", "[judge]") {
   CHECK(choice.standing == Confidence::unresolved);
 }
 
-TEST_CASE("One round that went wrong does not keep a race from its end", "[judge]") {
+TEST_CASE("One round that went wrong does not keep a race from its end", "[final_race]") {
   // Bug: a race to its last look, and a choice that is not resolved, because one rival had one slow
   // round: its mean is not known, though by all others it is as fast as the choice.
   Finals finals(
@@ -77,7 +77,7 @@ TEST_CASE("One round that went wrong does not keep a race from its end", "[judge
 }
 
 TEST_CASE("A race is resolved where all others are shown to be slower, and close before",
-          "[judge]") {
+          "[final_race]") {
   // Bug: "faster than the other finalists" of a leader whose 3 % may be luck. 32 is 6 % faster
   // than 16 by rounds that scatter by 1 %, then 3 % by rounds of which its own scatter by 5 %.
   Finals clear(
@@ -94,7 +94,7 @@ TEST_CASE("A race is resolved where all others are shown to be slower, and close
   CHECK(lucky.outcome().choice().gain_upper_bound < 0.05);
 }
 
-TEST_CASE("Equally fast ones are tied, and the cheapest is named", "[judge]") {
+TEST_CASE("Equally fast ones are tied, and the cheapest is named", "[final_race]") {
   // Bug: the largest batch of those that are equally fast.
   Finals equal(steady);
   CHECK(equal.outcome().choice().standing == Confidence::tied);
@@ -102,7 +102,7 @@ TEST_CASE("Equally fast ones are tied, and the cheapest is named", "[judge]") {
   CHECK(equal.outcome().recommended().config.batch == 16);
 }
 
-TEST_CASE("A race ends when all fail in it, and keeps what was known before", "[judge]") {
+TEST_CASE("A race ends when all fail in it, and keeps what was known before", "[final_race]") {
   // Bug: a race that waits for a runner, or an answer that is thrown away, when the device is lost.
   FormulaMachine machine([](const Config& config) { return config.batch == 8 ? 1e3 : 2e3; },
                          [](const Config&) { return 1e9; });
@@ -120,7 +120,7 @@ TEST_CASE("A race ends when all fail in it, and keeps what was known before", "[
   CHECK(sweep.outcome().passes <= 1);
 }
 
-TEST_CASE("A race without a complete pass in one process ends with the budget", "[judge]") {
+TEST_CASE("A race without a complete pass in one process ends with the budget", "[final_race]") {
   // Bug: its first pass begun again without end, for a script that ends before all have had a turn.
   FormulaMachine machine([](const Config&) { return 1e3; }, [](const Config&) { return 1e9; });
   machine.noise = [&] {
@@ -138,4 +138,4 @@ TEST_CASE("A race without a complete pass in one process ends with the budget", 
 }
 
 }  // namespace
-}  // namespace feedrate::judge_tests
+}  // namespace feedrate::final_race_tests

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a failed call of the CUDA runtime is: an error with a sentence, thrown.
+// Turns a failed call of the CUDA runtime into an exception with a sentence.
 #pragma once
 
 #include <cuda_runtime.h>

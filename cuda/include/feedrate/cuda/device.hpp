@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices: what the CUDA runtime says of them, and choosing one.
+// Devices: their properties by the CUDA runtime, and the choice of one.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The feed: a loader's batches, on the device.
+// The feed: batches of a loader on the device.
 #pragma once
 
 #include <optional>

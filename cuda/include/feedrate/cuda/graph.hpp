@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph: work that was recorded once and is launched again with one call.
+// A graph: work that is recorded once and launched with one call.
 #pragma once
 
 #include <utility>

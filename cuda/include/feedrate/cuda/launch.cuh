@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(block_threads) block_kernel(std::size_t rows, 
   for (std::size_t row = blockIdx.x; row < rows; row += gridDim.x) f(group, row);
 }
 
-/// Blocks for `work` pieces; more than a million of them begin anew from the start.
+/// Blocks for `work` pieces; more than a million of them begin again from the start.
 inline unsigned blocks_for(std::size_t work, std::size_t per_block) noexcept {
   constexpr std::size_t most = std::size_t{1} << 20;
   return static_cast<unsigned>(std::min(most, (work + per_block - 1) / per_block));

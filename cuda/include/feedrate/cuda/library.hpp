@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared library that is opened when it is needed, from where the loader looks or from folders.
+// A shared library that is opened on demand, from the loader's path or from given folders.
 #pragma once
 
 #include <dlfcn.h>

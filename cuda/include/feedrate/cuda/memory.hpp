@@ -52,8 +52,8 @@ class DeviceArena {
     return here;
   }
 
-  /// Gets what has been taken so far, zeroed by work on `stream`, and starts anew at its beginning.
-  /// Throws OutOfMemory.
+  /// Gets what has been taken so far, zeroed by work on `stream`, and starts again at its
+  /// beginning. Throws OutOfMemory.
   void allocate(cudaStream_t stream) {
     memory_ = DeviceMemory(used_);
     check(cudaMemsetAsync(memory_.data(), 0, used_, stream), "clearing memory of the GPU");

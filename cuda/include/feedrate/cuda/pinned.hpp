@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pinned slabs: page-locked host memory, which a GPU copies from without the host's help.
+// Pinned slabs: page-locked host memory, which a GPU reads without the host.
 #pragma once
 
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 
 /// Calls `free` with the device current that `owner` names. A slab may be freed by any thread, and
-/// is told neither of them: the device's number lies behind the slab's end.
+/// gets neither of them: the device's number is stored after the slab's end.
 template <class Free>
 void free_on(const std::byte* owner, Free&& free) noexcept {
   int device = 0, current = 0;

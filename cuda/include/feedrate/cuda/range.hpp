@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges that a profiler shows: loader, copy, step. They cost nothing where none looks.
+// Ranges for a profiler: loader, copy, step. They cost nothing without a profiler.
 #pragma once
 
 #if __has_include(<nvtx3/nvToolsExt.h>)

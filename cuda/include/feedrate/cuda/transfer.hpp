@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small copies that are waited for, with a bound: parameters and scalars of a step.
+// Small copies with a bounded wait: parameters and scalars of a step.
 #pragma once
 
 #include <cstddef>

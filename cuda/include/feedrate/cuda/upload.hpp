@@ -33,7 +33,7 @@ struct FeedOptions {
 /// error again.
 class Uploader {
  public:
-  /// Throws Error(usage) on options that make no sense.
+  /// Throws Error(usage) on invalid options.
   explicit Uploader(cudaStream_t compute, const FeedOptions& options = {})
       : compute_(compute), stall_s_(checked(options).stall_s) {
     slots_.resize(static_cast<std::size_t>(options.slots));
@@ -106,7 +106,7 @@ class Uploader {
   }
 
  private:
-  /// Room for one batch. Its events are set anew with each batch that it takes.
+  /// Room for one batch. Its events are set again with each batch that it takes.
   struct Slot {
     Event started{Event::Kind::timed};
     Event copied{Event::Kind::timed};

@@ -39,7 +39,7 @@ constexpr int resized_side(const ImageOptions& options) noexcept {
   return options.resize > 0 ? options.resize : (options.size * 256 + 112) / 224;
 }
 
-/// Throws Error(usage) where options make no sense.
+/// Throws Error(usage) if options are invalid.
 inline void check(const ImageOptions& options) {
   const auto require = [](bool fine, const char* sentence) {
     if (!fine) throw Error(Fault::usage, sentence);

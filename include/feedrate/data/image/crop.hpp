@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which part of a picture becomes the sample: random-resized-crop and centre crop.
+// The part of a picture that becomes the sample: random-resized-crop and centre crop.
 #pragma once
 
 #include <cmath>

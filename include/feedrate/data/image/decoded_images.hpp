@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a folder that lie decoded in memory, as a dataset: what would be without decoding.
+// Decoded pictures of a folder in memory, as a dataset: the what-if without decoding.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JPEG file in memory becomes a finished sample: decode, crop, resize, mirror, normalise.
+// Turns a JPEG file in memory into a sample: decode, crop, resize, mirror, normalise.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG encoding by the libjpeg API, for pictures that the library makes itself.
+// JPEG encoding by the libjpeg API, for pictures that the library makes.
 #pragma once
 
 #include <cstdint>

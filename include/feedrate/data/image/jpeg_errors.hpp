@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge from libjpeg's errors, which leave by longjmp, to values that C++ can act on.
+// Turns libjpeg's errors, which use longjmp, into values for C++.
 #pragma once
 
 #include <csetjmp>

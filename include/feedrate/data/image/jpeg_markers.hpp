@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be learned from the markers of a JPEG file without decoding it.
+// Facts from the markers of a JPEG file, without decoding it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How finished pixels are laid down in a sample: element type, channel order, normalisation.
+// The layout of finished pixels in a sample: element type, channel order, normalisation.
 #pragma once
 
 #include <array>

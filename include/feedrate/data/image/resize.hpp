@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Antialiased bilinear resizing of rows as they come, without keeping the whole picture.
+// Antialiased bilinear resizing, row by row, without storing the whole picture.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of resizing and of writing pixels: what they compute, in portable C++.
+// The inner loops of resizing and of writing pixels, in portable C++.
 #pragma once
 
 #include <cstddef>

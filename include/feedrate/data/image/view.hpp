@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A view of a picture: where each output pixel looks, along either axis, upright or as stored.
+// A view of a picture: the source of each output pixel along either axis, upright or as stored.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a set of textures has, and the stamp by which a folder of them is known.
+// The files of a set of textures, and the stamp that identifies their folder.
 #pragma once
 
 #include <sys/stat.h>
@@ -27,7 +27,7 @@ struct TextureSpec {
   bool operator==(const TextureSpec&) const = default;
 };
 
-/// Throws Error(usage) where a spec makes no sense or would take more than 300 MB.
+/// Throws Error(usage) if a spec is invalid or would take more than 300 MB.
 inline void check(const TextureSpec& spec) {
   constexpr double max_bytes = 300e6;  // bytes per pixel below: measured, with some reserve
   const bool sane = spec.images >= 1 && spec.classes >= 1 && spec.width >= 8 && spec.height >= 8 &&
@@ -48,7 +48,7 @@ inline void check(const TextureSpec& spec) {
 namespace detail {
 
 /// The number after the name is the painter's version: raise it when the same spec gives other
-/// pictures, so that old sets are made anew.
+/// pictures, so that old sets are made again.
 inline std::string texture_stamp(const TextureSpec& spec) {
   std::string stamp = "feedrate textures 1";
   for (const std::uint64_t value :

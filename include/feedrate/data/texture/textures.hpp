@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a set of JPEG files like ImageNet's in size and cost, where there is no real one.
+// Makes a set of JPEG files with the size and cost of ImageNet's, if there is no real one.
 #pragma once
 
 #include <sys/stat.h>
@@ -106,7 +106,7 @@ class TextureWork {
 
 /// Makes the files that are missing in `folder`: folder/class_<c>/<i>.jpg. May be interrupted and
 /// called again; a file is whole or absent, and its bytes do not depend on `threads`. A set of
-/// another spec in the same place is removed first. Throws Error(usage) for a spec without sense,
+/// another spec in the same place is removed first. Throws Error(usage) for an invalid spec,
 /// Error(data) where the folder holds something else, or can't be written to.
 inline TexturesMade make_textures(const std::string& folder, const TextureSpec& spec,
                                   int threads = 1, std::stop_token stop = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The race, what it recommends, and what memory buys, as JSON.
+// The race, the recommendation, and rate against memory, as JSON.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading back what the JSON writers wrote: configs, rounds and skips.
+// Reads configs, rounds and skips from JSON.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading back a machine and its card, as machine_json.hpp writes them.
+// Reads a machine and its card from the JSON of machine_json.hpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured of the parts, and the model that follows from it, as JSON.
+// The measurements of the parts, and the model fitted to them, as JSON.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products through any CBLAS, one thread per call: the threads of a step are our own.
+// Matrix products by any CBLAS, one thread per call: the step has its own threads.
 #pragma once
 
 #include <cblas.h>

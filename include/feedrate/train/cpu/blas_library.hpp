@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The BLAS library of this process, made fit for our use: one thread, and kernels for this CPU.
+// Sets up the BLAS library of this process: one thread, and kernels for this CPU.
 #pragma once
 
 #include <dlfcn.h>

@@ -33,7 +33,7 @@ namespace feedrate {
 template <class Storage>
 class CpuStep final : public AnyStep {
  public:
-  /// Throws Error(usage) where model or optimizer make no sense, and OutOfMemory where the machine
+  /// Throws Error(usage) if model or optimizer are invalid, and OutOfMemory where the machine
   /// lacks it.
   CpuStep(const ModelSpec& model, const OptimizerSpec& optimizer, std::size_t batch, int threads,
           std::uint64_t seed = 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Division by a number that is known before a kernel starts: one multiplication and a shift.
+// Division by a number known before a kernel starts: one multiplication and a shift.
 #pragma once
 
 #include <cstdint>

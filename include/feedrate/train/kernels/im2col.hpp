@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The columns of a convolution as bodies for any device: each element is read by whoever needs it,
-// so that no two lanes write to one place.
+// The columns of a convolution as bodies for any device: each element gathers its inputs, so no two
+// lanes write to one place.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the samples as they were loaded to what a model reads: crop, mirror, scale, shift and
-// rounding in one pass.
+// Converts loaded samples to the model's input: crop, mirror, scale, shift and rounding in one
+// pass.
 #pragma once
 
 #include <algorithm>

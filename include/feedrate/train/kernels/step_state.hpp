@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device decides by itself from step to step: how many labels count, the scale of the loss,
-// whether an update is good. A step that asks its host would wait for it.
+// State that the device decides by itself: the number of counted labels, the loss scale, whether an
+// update is good. A step that asked the host would wait for it.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way back through a max-pooling whose windows overlap, as seen from its inputs: each looks for
-// the windows that it won, so that no two lanes write to one place.
+// The backward pass of a max-pooling with overlapping windows, from the inputs: each gathers from
+// the windows that it won, so no two lanes write to one place.
 #pragma once
 
 #include <cstddef>

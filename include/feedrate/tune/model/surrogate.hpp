@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The surrogate: what the model leaves unexplained, learnt as a Gaussian process over the axes.
+// The surrogate: a Gaussian process over the axes, fitted to the error of the model.
 #pragma once
 
 #include <algorithm>
@@ -41,7 +41,7 @@ class Surrogate {
   }
 
   /// Learns from all that was observed: at least one score. The scales change little from one to
-  /// the next, and cost the most: they are chosen anew with each eighth more.
+  /// the next, and cost the most: they are chosen again after each further eighth.
   void learn() {
     if (seen_.size() >= next_choice_) {
       if (choose_scales()) forget();
@@ -106,7 +106,7 @@ class Surrogate {
   }
 
   /// Beyond half of the cores two threads may share what computes (SMT): there the loss begins
-  /// anew.
+  /// again.
   double beyond_half(std::size_t i) const { return std::max(0.0, 2 * busy(i) - 1); }
 
   /// What was seen as number `s`, beside all before it and itself.

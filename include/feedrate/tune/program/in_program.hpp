@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning in the user's own program: its dataset and its step, in process and unsupervised.
+// Tuning in the user's own program: its dataset and its step, in this process.
 #pragma once
 
 #include <algorithm>
@@ -184,7 +184,7 @@ inline Tuned tune_source(const std::shared_ptr<const Source>& source, const Make
 /// `budget_s`, or returns at once what `remember` holds for this machine, dataset and space. What
 /// the measurements left unresolved is not remembered.
 ///
-/// Throws Error(usage) on options that make no sense, before anything is measured; Error(trials)
+/// Throws Error(usage) on invalid options, before anything is measured; Error(trials)
 /// when every config failed; and what save_state throws.
 template <class D, class S>
 Tuned tune(D dataset, S&& step, const ProgramOptions& options) {

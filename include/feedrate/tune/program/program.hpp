@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program says to tune its own dataset and step, and what it gets.
+// The options of a program that tunes its own dataset and step, and the result.
 #pragma once
 
 #include <atomic>

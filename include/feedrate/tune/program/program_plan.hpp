@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's wishes mean on this machine, and which of them make no sense.
+// Turns a program's options into a plan for this machine, and refuses invalid ones.
 #pragma once
 
 #include <algorithm>

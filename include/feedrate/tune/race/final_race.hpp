@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finals: the best of each tier race each other and the reference until they are told apart, or
-// until what may be left to gain is little.
+// The final race: the best configs of each tier and the reference race until they are separated, or
+// until the possible gain is small.
 #pragma once
 
 #include <algorithm>
@@ -68,8 +68,8 @@ class FinalRace {
   using TrialRunner = std::vector<std::size_t>;
 
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
-  static constexpr double little = 0.0075;
-  static constexpr double much = 0.05;
+  static constexpr double settled_mean_gain = 0.0075;
+  static constexpr double settled_highest_gain = 0.05;
 
   /// Those of a tier that are still in the race, best first.
   TrialRunner in_race(Tier tier) const {
@@ -82,7 +82,7 @@ class FinalRace {
     return trials;
   }
 
-  /// What a trial is taken to be worth: what exploring believed counts as one pass more.
+  /// A trial's value: the mean of its passes, with exploring's posterior mean as one more pass.
   double value(std::size_t trial) const {
     const double passes = race_.passes();
     return (passes * race_.score(trial) + *sweep_.belief(trial)) / (passes + 1);
@@ -112,8 +112,8 @@ class FinalRace {
     const TrialRunner trials = in_race(tier);
     if (trials.empty()) return true;
     const std::size_t choice = choice_of(tied(trials));
-    return expected_loss(race_, choice, trials) < little &&
-           gain_upper_bound(race_, choice, trials) < much;
+    return expected_loss(race_, choice, trials) < settled_mean_gain &&
+           gain_upper_bound(race_, choice, trials) < settled_highest_gain;
   }
 
   /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
@@ -166,7 +166,7 @@ class FinalRace {
     const bool keep = choice.trial == sweep_.outcome().reference;
     if (keep && (race_.passes() == 0 || !has_measured_others())) return Confidence::unresolved;
     if (keep) return Confidence::keep_current;
-    if (race_.passes() < least_passes || choice.gain_upper_bound > much)
+    if (race_.passes() < least_passes || choice.gain_upper_bound > settled_highest_gain)
       return Confidence::unresolved;
     if (choice.tie_set.size() > 1) return Confidence::tied;
     const bool shown = std::all_of(trials.begin(), trials.end(), [&](std::size_t trial) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The finalists: who of each tier goes on from exploring to the race.
+// The finalists: the configs of each tier that go from exploration to the race.
 #pragma once
 
 #include <algorithm>

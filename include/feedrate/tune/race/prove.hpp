@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The proof: what a race chose, against the reference, in fresh rounds that are used for nothing
-// else. What it does not show to be better is not recommended.
+// The proof: the choice of a race against the reference, in new rounds that are used for nothing
+// else. Only a proved gain is recommended.
 #pragma once
 
 #include <algorithm>

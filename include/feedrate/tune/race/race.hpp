@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The race: finalists run in turn, pass after pass, and are judged by paired log-ratios. A pure
+// The race: finalists run in turn, pass after pass, and are compared by paired log ratios. A pure
 // state machine: the work is outside.
 #pragma once
 
@@ -89,8 +89,8 @@ class Race {
     return {mean(ratios), std::sqrt(variances / static_cast<double>(ratios.size()))};
   }
 
-  /// The same of what `a` may be ahead by at best. A wild runner that single rounds hold back is as
-  /// fast as its median at most: how slow those were says nothing of how fast it may be.
+  /// The same of what `a` may be ahead by at best. An outlier that single slow rounds hold back is
+  /// as fast as its median at most: how slow those were says nothing of how fast it may be.
   std::pair<double, double> best_difference(std::size_t a, std::size_t b) const {
     const auto [ahead, error] = difference(a, b);
     if (!noise_.is_outlier(place(a))) return {ahead, error};
@@ -115,7 +115,7 @@ class Race {
            ahead > std::hypot(chance, 2 * wander());
   }
 
-  /// Standard deviation of one round within its pass, of all but the wild; infinite before the
+  /// Standard deviation of one round within its pass, of all but outliers; infinite before the
   /// second pass.
   double noise() const { return std::sqrt(noise_.variance); }
 

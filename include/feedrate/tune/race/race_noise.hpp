@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The noise of a race: how far one round lies from what its runner and its pass have in common.
+// The noise of a race: the deviation of one round from the effects of its runner and its pass.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@ inline double wander_of(double scatter) noexcept {
 }
 
 /// Variance of one round within its pass. Runners whose rounds scatter far more than the others'
-/// are wild: one round that went wrong would hide what is known of everybody else.
+/// are outliers: one bad round would hide what is known of all others.
 struct RaceNoise {
   double variance = std::numeric_limits<double>::infinity();  ///< of the steady, all together
   double freedom = 0;                                         ///< degrees of freedom of it
-  std::vector<double> wild;  ///< variance of each wild runner; 0: a steady one
+  std::vector<double> wild;  ///< variance of each outlier; 0: a steady runner
 
   double variance_of(std::size_t runner) const {
     return is_outlier(runner) ? std::max(variance, wild[runner]) : variance;
@@ -53,8 +53,8 @@ inline std::vector<Rest> rests_of(const std::vector<std::vector<double>>& scores
   return rests;
 }
 
-/// Variance of each runner's rounds about the median of their pass, which a wild round of another
-/// does not move; < 0 where there are too few.
+/// Variance of each runner's rounds about the median of their pass, which an outlier of another
+/// runner does not move; < 0 where there are too few.
 inline std::vector<double> own_variances(const std::vector<Rest>& rests, std::size_t runners) {
   std::vector<double> squares(runners), freedom(runners, -1.0);
   for (const Rest& rest : rests) {
@@ -71,7 +71,8 @@ inline std::vector<double> own_variances(const std::vector<Rest>& rests, std::si
   return squares;
 }
 
-/// The variance of each wild runner, 0 of the others. Among two, or few rounds, chance looks wild.
+/// The variance of each outlier, 0 for other runners. Of two runners, or few rounds, none is an
+/// outlier.
 inline std::vector<double> wild_variances(const std::vector<Rest>& rests, std::size_t runners) {
   constexpr std::size_t least_passes = 4, least_runners = 3;
   constexpr double wild = 16;  // times the variance of the median runner

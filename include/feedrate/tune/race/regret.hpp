@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is at stake in a race: by how much its trials may still be faster than the choice.
+// The regret of a race's choice: how much faster other configs may still be.
 #pragma once
 
 #include <algorithm>

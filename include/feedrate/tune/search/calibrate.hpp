@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration: a handful of probes of the parts, and the demands that follow from them.
+// Calibration: a few probes of the parts, and the demands fitted to them.
 #pragma once
 
 #include <algorithm>
@@ -135,7 +135,7 @@ class Calibration {
     return largest;
   }
 
-  /// With what fails, others are given up: what is open then is asked for anew.
+  /// With what fails, others are given up: what is open then is asked for again.
   bool probe_smallest(StepDemand& step, const Kind& kind) {
     while (true) {
       const std::map<int, Config> configs = open_steps(kind);

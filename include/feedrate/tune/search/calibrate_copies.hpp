@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration of the copies: from each kind of memory, of each form of the samples.
+// Calibration of the copies: from each kind of memory, in each form of the samples.
 #pragma once
 
 #include <algorithm>

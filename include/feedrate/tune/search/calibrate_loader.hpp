@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration of the loader: how its rate follows the workers, and the batch.
+// Calibration of the loader: its rate by number of workers, and by batch.
 #pragma once
 
 #include <algorithm>

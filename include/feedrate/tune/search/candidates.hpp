@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The candidates: the trials of a sweep that may be measured, with what is predicted of them.
+// The candidates: the trials of a sweep that may be measured, with their predictions.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ceilings of single trials: the parts measured alone, in turn with all of it together.
+// The ceilings of single trials: the parts measured alone, in turn with the whole pipeline.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exploring: predict every config, then measure where the most may be gained, until that is little.
+// Exploration: predicts every config, then measures the one with the largest expected improvement,
+// until that is negligible.
 #pragma once
 
 #include <algorithm>
@@ -28,11 +29,11 @@ class Exploration {
   }
 
   /// Runs the reference, then all of few configs; of many what is predicted to be best, until none
-  /// promises more than `worth`. Ends where `share` of the budget is used.
+  /// promises more than `least_improvement`. Ends where `share` of the budget is used.
   void run(double share) {
     try_reference(false);
     if (beliefs_.size() == 0) return;
-    if (beliefs_.size() <= few) {
+    if (beliefs_.size() <= exhaustive_size) {
       try_all(share);
     } else {
       improve(share);
@@ -44,13 +45,13 @@ class Exploration {
 
  private:
   /// Expected improvement, in logarithms, for which a round is run.
-  static constexpr double worth = 0.0004;
+  static constexpr double least_improvement = 0.0004;
   /// What it counts in a tier that is far behind.
   static constexpr double weight_behind = 0.25;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
-  static constexpr double doubt = 0.03;
+  static constexpr double least_deviation = 0.03;
   /// So few configs leave nothing to predictions: to measure them takes seconds.
-  static constexpr std::size_t few = 16;
+  static constexpr std::size_t exhaustive_size = 16;
   /// So often those that may lead are measured, within so much of the share: the rest is the
   /// race's.
   static constexpr int turns = 3;
@@ -152,7 +153,7 @@ class Exploration {
       for (std::size_t i = 0; i < beliefs_.size(); ++i) {
         if (!beliefs_.is_open(i) || !beliefs_.within(i, tier)) continue;
         const double gain = weight * beliefs_.expected_improvement(i, *leader);
-        if (gain <= worth || gain / cost_s_[i] <= most) continue;
+        if (gain <= least_improvement || gain / cost_s_[i] <= most) continue;
         most = gain / cost_s_[i];
         best = i;
       }
@@ -191,14 +192,14 @@ class Exploration {
 
   bool may_beat(std::size_t i, std::size_t leader) const {
     if (!are_neighbours(beliefs_.config(i), beliefs_.config(leader))) return false;
-    const double hope = beliefs_.value(i) + 3 * std::max(beliefs_.deviation(i), doubt);
+    const double hope = beliefs_.value(i) + 3 * std::max(beliefs_.deviation(i), least_deviation);
     return hope > beliefs_.value(leader) + finest_difference;
   }
 
-  /// Leaves what was learnt with the sweep: beliefs of the measured, predictions of the others.
+  /// Stores posterior means of measured configs, and predictions of others, in the sweep.
   void tell() {
     if (!beliefs_.has_learnt()) return;
-    if (beliefs_.size() > few || repeated_) sweep_.noise = beliefs_.noise();
+    if (beliefs_.size() > exhaustive_size || repeated_) sweep_.noise = beliefs_.noise();
     for (std::size_t i = 0; i < beliefs_.size(); ++i) {
       Trial& trial = sweep_.trial(beliefs_.trial(i));
       if (beliefs_.was_tried(i)) {

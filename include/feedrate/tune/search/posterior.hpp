@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exploration believes of each candidate, and who leads each tier by that.
+// The posterior mean of each candidate, and the leader of each tier.
 #pragma once
 
 #include <algorithm>

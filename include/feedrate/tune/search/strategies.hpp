@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other searches, with the same rounds as the model's: for comparison, and for those who trust
-// nothing but measurements.
+// The other searches, with the rounds of the model's search, for comparison.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feasible: whether the memory allowed leaves any config to try.
+// Feasible: whether any config fits into the allowed memory.
 #pragma once
 
 #include <algorithm>

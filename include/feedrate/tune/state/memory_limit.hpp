@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory that configs may take: what needs more by prediction is not tried.
+// The memory limit of configs: those that need more by prediction are not tried.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sweep is asked, and what it says of its progress.
+// The options of a sweep, and its progress.
 #pragma once
 
 #include <array>

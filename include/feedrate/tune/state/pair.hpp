@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scores of rounds, and what pairs of them tell of two configs. Plain data.
+// The scores of rounds, and the comparison of two configs by pairs of them. Plain data.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The score of a round: what the objective makes of it.
+// The score of a round: its value by the objective.
 #pragma once
 
 #include <cmath>

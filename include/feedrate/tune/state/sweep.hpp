@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep in progress: what it was asked, what it knows so far, and how it runs one round.
+// A sweep in progress: its options, its knowledge so far, and how it runs one round.
 #pragma once
 
 #include <algorithm>
@@ -146,7 +146,7 @@ class Sweep {
     return trial.mean_of([&](const Round& round) { return score(round, trial.config).objective; });
   }
 
-  /// What a trial's score is believed to be: as the search said, else the mean of its rounds.
+  /// A trial's posterior mean: by the search, else the mean of its rounds.
   std::optional<double> belief(std::size_t index) const {
     const auto measured = score(index);
     const auto found = beliefs_.find(index);
@@ -202,12 +202,12 @@ class Sweep {
   /// A round in which others took clearly more of the machine than usual is run once more, whatever
   /// its rate; the calmer of the two counts.
   std::optional<Round> calm_attempt(const Request& request, std::string_view phase) {
-    constexpr double much = 0.1;
+    constexpr double disturbing_share = 0.1;
     auto round = attempt(request, phase);
     if (!round || round->others_share < 0) return round;
     const double usual = others_.empty() ? round->others_share : median(others_);
     others_.push_back(round->others_share);
-    if (round->others_share <= usual + much || stopped()) return round;
+    if (round->others_share <= usual + disturbing_share || stopped()) return round;
     auto again = attempt(request, phase);
     if (!again) return round;
     if (again->others_share < round->others_share) std::swap(*round, *again);

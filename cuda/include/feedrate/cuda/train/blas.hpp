@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products on the GPU by cuBLASLt, with what follows them fused in where it can be.
+// Matrix products on the GPU by cuBLASLt, with fused epilogues if possible.
 #pragma once
 
 #include <cublasLt.h>
@@ -40,7 +40,7 @@ class Blas {
   }
 
   /// True where a product with its epilogue is faster than without it and then a pass of its own
-  /// over `bytes`. What was not measured is believed to be.
+  /// over `bytes`. Also true for what was not measured.
   bool pays(const Product& fused, const ProductMemory& memory, double bytes) {
     if (!supports(fused, memory)) return false;
     Product plain = fused;

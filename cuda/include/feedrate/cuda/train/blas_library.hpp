@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt, opened when a GPU first multiplies: it reserves 640 MB of address space, which a run
-// that trains on the CPU is not to need.
+// cuBLASLt, opened when a GPU first multiplies: it reserves 640 MB of address space, which a run on
+// the CPU does not need.
 #pragma once
 
 #include <cublasLt.h>

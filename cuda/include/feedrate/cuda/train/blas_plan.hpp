@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One shape of product as cuBLASLt wants it described, and its algorithms.
+// The description of one product's shape for cuBLASLt, and its algorithms.
 #pragma once
 
 #include <cublasLt.h>

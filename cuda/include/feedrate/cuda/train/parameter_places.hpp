@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a device keeps the parameters of a model: each array begins at an aligned place, as fast
-// products and 16-byte accesses want it.
+// The place of each parameter array of a model on a device: aligned for fast products and 16-byte
+// accesses.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a matrix product on a GPU is: extents, number formats, and what is fused to it.
+// A matrix product on a GPU: extents, number formats, and its epilogue.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training step on the current GPU. Plain C++: what includes this needs no nvcc.
+// A training step on the current GPU. Plain C++: users of this header need no nvcc.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -34,7 +34,7 @@ struct StepOptions {
 /// update whose gradient overflows is left out, and the scale halved. A wrong label is told by
 /// loss() and synchronize(), which throw Error(data); until then no update is done.
 ///
-/// Throws Error(usage) where model or optimizer make no sense, OutOfMemory where the GPU has too
+/// Throws Error(usage) if model or optimizer are invalid, OutOfMemory where the GPU has too
 /// little memory, and another Error(device) where it has failed.
 std::unique_ptr<AnyStep> make_cuda_step(const ModelSpec& model, const OptimizerSpec& optimizer,
                                         Precision precision, std::size_t batch, cudaStream_t stream,

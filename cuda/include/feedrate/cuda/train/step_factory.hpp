@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the step of one storage type, which is compiled in a file of its own.
+// Makes the step of one storage type, compiled in a separate file.
 #pragma once
 
 #include <cuda_runtime.h>

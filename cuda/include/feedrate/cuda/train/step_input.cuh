@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entrance of a step on the GPU: from the batch as it was loaded to a buffer of the step's own.
+// The input of a GPU step: copies a loaded batch to the step's own buffer.
 #pragma once
 
 #include <cstddef>

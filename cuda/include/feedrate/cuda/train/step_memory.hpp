@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a step on the GPU, taken once: parameters, activations of a whole batch, workspace.
+// The memory of a GPU step, allocated once: parameters, activations of a full batch, workspace.
 #pragma once
 
 #include <algorithm>

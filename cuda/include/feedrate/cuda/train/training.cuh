@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a step queues behind its preprocessing: forward, loss, backward, update. A graph can record
-// it, since all that changes from batch to batch lies in the GPU's memory.
+// The work of a step after preprocessing: forward, loss, backward, update. A graph can record it,
+// because all values that change between batches are in the GPU's memory.
 #pragma once
 
 #include <algorithm>

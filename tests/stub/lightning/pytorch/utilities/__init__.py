@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How Lightning wraps loaders: by an iterator over them all that is begun anew for each epoch."""
+"""How Lightning wraps loaders: by an iterator over them all that is begun again for each epoch."""
 
 
 class CombinedLoader:
