@@ -54,6 +54,7 @@ Resumption open_resumption(const SweepOptions& asked) {
   options.output = beside(path, recorded.header.report);
   options.json = asked.json;
   options.quiet = asked.quiet;
+  options.verbose = asked.verbose;
   options.no_progress = asked.no_progress;
   options.color = asked.color;
   return {std::move(options), std::move(journal), std::move(recorded)};

@@ -61,15 +61,15 @@ std::vector<NextStep> next_steps(const Report& report, const SweepOptions& optio
   if (interrupted && !file.is_standard_output()) {
     steps.push_back({"autotune --resume " + shell_quoted(file.path()), "continue this run"});
   }
-  if (workload.kind == "builtin") {
-    const std::string device =
-        report.device_given ? " --device " + shell_quoted(report.device) : "";
-    steps.push_back({"autotune --data DIR" + device, "tune on your own files"});
-  }
   const bool chosen = !interrupted && !report.outcome.tiers.empty();
   if (chosen && report.outcome.choice().standing == Confidence::unresolved) {
     const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
     steps.push_back({with_budget(options.words, budget_s), "more rounds, a clearer result"});
+  }
+  if (workload.kind == "builtin") {
+    const std::string device =
+        report.device_given ? " --device " + shell_quoted(report.device) : "";
+    steps.push_back({"autotune --data DIR" + device, "tune on your own files"});
   }
   if (workload.field == "image") {
     steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),

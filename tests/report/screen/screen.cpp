@@ -35,8 +35,13 @@ TEST_CASE("The screen fits 24 lines, and the verdict comes first", "[screen]") {
   // command's.
   Report report = testing::full_report();
   report.outcome.what_if.clear();  // they are shown where the user asks for them
+  report.outcome.trials[0].config.accumulate = 1;
+  report.outcome.diagnoses.push_back(
+      {.cause = Cause::epoch_boundary,
+       .numbers = {.boundary_s = 1, .boundary_share = 0.2, .epoch_samples = 1e4}});
   report.accelerator.reset();
   report.outcome.headline = Tier::safe;
+  report.settings = settings_for(report);
   report.outcome.not_applicable.assign(9, {"batch", "64", "--max-batch is 32"});
   report.next.push_back({"autotune --budget 180s", "more rounds"});
   report.next.push_back({"python3 bench/peers/torch_loader.py --data train", "measure"});
@@ -179,7 +184,7 @@ TEST_CASE("A command to run next is on one line", "[screen]") {
   Report report = testing::example_report();
   const std::string command = "autotune --output 'a  b/" + std::string(80, 'x') + ".json' --seed 1";
   report.next = {{"autotune --data DIR", "on your files"}, {command, "more rounds"}};
-  const std::string text = screen_text(report, {80, false});
+  const std::string text = screen_text(report, {.verbose = true});
   CHECK_THAT(text, ContainsSubstring("\nNEXT  autotune --data DIR (on your files)\n      " +
                                      command + "\n      (more rounds)\n"));
 }
@@ -229,8 +234,7 @@ TEST_CASE("Gains of wider tiers are offers, and unproved gains are marked", "[sc
   choice = {.trial = 0, .tie_set = {0}, .promising = 1, .promise = {1.08, 0.97, 1.2}};
   report.outcome.verified.reset();
   CHECK_THAT(flowing(report), ContainsSubstring("SET nothing: keep workers 0, prefetch 0") &&
-                                  ContainsSubstring("Another config is probably faster; "
-                                                    "inconclusive: raise --budget"));
+                                  ContainsSubstring("Inconclusive: raise --budget"));
   CHECK_THAT(flowing(report),
              ContainsSubstring("Probably faster, not significant: 1.08x (0.970 to 1.20) with "
                                "workers 2, prefetch 4"));
@@ -286,7 +290,7 @@ TEST_CASE("nvml_busy is shown beside busy if a driver reported it", "[screen]") 
   Trial& chosen = report.outcome.trials[report.outcome.tiers[0].trial];
   for (Round& round : chosen.rounds) round.nvml_busy = 0.97;
   for (const std::size_t width : {80u, 120u}) {
-    const std::string text = screen_text(report, {.width = width});
+    const std::string text = screen_text(report, {.width = width, .verbose = true});
     CHECK_THAT(text, ContainsSubstring("busy nvidia-smi of best"));
     CHECK_THAT(text, ContainsSubstring("97 %"));
     for (const std::string_view line : split(text, '\n')) CHECK(columns_of(line) <= width);
@@ -313,7 +317,7 @@ TEST_CASE("The memory of a GPU in use stands beside its rate", "[screen]") {
   Trial& chosen = report.outcome.trials[report.outcome.tiers[0].trial];
   chosen.rounds[0].device_bytes = std::uint64_t{3} << 30;
   for (const std::size_t width : {80u, 92u, 120u}) {
-    const std::string text = screen_text(report, {.width = width});
+    const std::string text = screen_text(report, {.width = width, .verbose = true});
     CHECK_THAT(text, ContainsSubstring("GPU mem"));
     CHECK_THAT(text, ContainsSubstring("3.00 GiB"));
     for (const std::string_view line : split(text, '\n')) CHECK(columns_of(line) <= width);

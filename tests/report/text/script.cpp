@@ -90,7 +90,7 @@ TEST_CASE("a gain whose interval contains 1 is not confirmed") {
   confirmation.as_is_gpu.nvml_busy = 0.5;
   confirmation.recommended_gpu.nvml_busy = 0.4;
   CHECK_THAT(detail::confirmation_text(two_trials(), confirmation),
-             ContainsSubstring("40 % with workers 2.") && !ContainsSubstring("recommended"));
+             ContainsSubstring("40 % with workers 2 (NVML).") && !ContainsSubstring("recommended"));
 }
 
 TEST_CASE("a change that is slower in fresh processes is called slower") {

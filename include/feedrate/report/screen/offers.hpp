@@ -24,9 +24,9 @@ inline std::string offer_text(const TierChoice& choice, const std::string& setti
 }  // namespace detail
 
 /// A sentence for each choice of a tier beyond the headline that is faster than the reference, and
-/// for each config that is probably faster; with what they change of the recommendation. Needs a
-/// tier.
-inline std::vector<std::string> offer_lines(const Outcome& outcome) {
+/// for each config that is probably faster; with what they change of the recommendation; the
+/// first, or all. Needs a tier.
+inline std::vector<std::string> offer_lines(const Outcome& outcome, bool all = true) {
   std::vector<std::size_t> told = {outcome.choice().trial};
   std::vector<std::string> lines;
   const auto is_new = [&](std::size_t trial) {
@@ -47,6 +47,7 @@ inline std::vector<std::string> offer_lines(const Outcome& outcome) {
                       " with " + change(*choice.promising) + ".");
     }
   }
+  if (!all && !lines.empty()) lines.resize(1);
   return lines;
 }
 

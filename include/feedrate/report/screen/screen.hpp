@@ -36,16 +36,13 @@ class Screen {
     title();
     if (outcome().tiers.empty()) return text_ + "No config was measured; see the report.\n";
     section("SET", verdict_lines(report_, options_));
-    section("", offer_lines(outcome()));
+    section("", offer_lines(outcome(), options_.verbose));
     text_ += rate_table(report_, options_) + "\n";
     section("WHY", why_lines(report_, options_.verbose));
     emulation();
     what_ifs();
     paste();
-    if (const auto lines = more(); !lines.empty()) {
-      text_ += "\n";
-      section("MORE", lines);
-    }
+    section("MORE", more());
     next();
     return text_;
   }
@@ -82,7 +79,8 @@ class Screen {
   }
 
   void paste() {
-    if (report_.settings.empty()) return;
+    const bool keeps = outcome().choice().trial == outcome().reference;
+    if (report_.settings.empty() || (keeps && !options_.verbose)) return;
     text_ += "\n";
     if (report_.workload.script) {
       text_ += "PASTE\n";
@@ -128,8 +126,7 @@ class Screen {
   /// its own, however long, and the reason below it.
   void next() {
     std::string_view head = "NEXT";
-    const std::size_t shown = options_.verbose ? report_.next.size() : 2;
-    if (!report_.next.empty()) text_ += "\n";
+    const std::size_t shown = options_.verbose ? report_.next.size() : 1;
     for (std::size_t n = 0; n < std::min(shown, report_.next.size()); ++n) {
       const NextStep& step = report_.next[n];
       text_ += left_aligned(std::exchange(head, ""), screen_indent) + step.command;

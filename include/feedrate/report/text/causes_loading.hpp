@@ -117,8 +117,7 @@ inline CauseText storage_slow(const Diagnosis& d, const Config& now) {
 
 inline CauseText preprocess_offline(const Diagnosis& d, const Config& now) {
   return {loader_against_device(d.numbers, now), part_of_loading("Decoding", d.numbers),
-          "Store the samples decoded, or smaller: decoding repeats in every epoch. Check that "
-          "storage holds and reads them."};
+          "Store the samples decoded, or smaller: decoding repeats in every epoch."};
 }
 
 /// Pixels that become floats before the copy, or augmentation in the loader.
@@ -146,7 +145,7 @@ inline CauseText epoch_boundary(const Diagnosis& d) {
           is_rarer_in_training
               ? "Nothing to do: these rounds repeat a part of the data, so they start epochs more "
                 "often than training does."
-              : "Keep workers and files open across epochs, and prefetch across the boundary."};
+              : "Keep workers open across epochs, and prefetch across the boundary."};
 }
 
 }  // namespace feedrate::cause_words

@@ -44,13 +44,13 @@ inline std::string interference_remedy(Where where) {
       return "Sending batches between processes costs that time: use larger batches, fewer "
              "workers or fewer step threads.";
     case Where::cores:
-      return "Both need the cores: use fewer workers or step threads.";
+      return "Both need the cores: reduce workers or step threads.";
     case Where::other_processes:
       return "Other processes use the cores: stop them, then measure again.";
     case Where::lock:
       return "They wait for each other, not for cores: look for a lock that both take.";
     default:
-      return "What they share is unknown: try fewer workers or step threads, or more prefetch.";
+      return "The cause is unknown: try fewer workers or step threads, or more prefetch.";
   }
 }
 

@@ -61,9 +61,8 @@ inline std::string describe(const TierChoice& choice) {
       return "the cheapest of " + std::to_string(choice.tie_set.size()) + " equally fast configs" +
              open;
     case Confidence::unresolved:
-      return (choice.promising ? std::string("another config is probably faster")
-                               : "the best config tried" + open) +
-             "; inconclusive: raise --budget or use an idle machine";
+      return (choice.promising ? std::string() : "the best config tried" + open + "; ") +
+             "inconclusive: raise --budget or use an idle machine";
     case Confidence::close:
       return "its lead over the other finalists is not significant" + open;
     case Confidence::resolved:

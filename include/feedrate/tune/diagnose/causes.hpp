@@ -13,7 +13,7 @@
 
 namespace feedrate {
 
-/// Which time a cause lays claim to.
+/// The part of the time that a cause explains.
 enum class TimeComponent : std::uint8_t {
   feeding,   ///< from the device's ceiling down to the lowest one
   coupling,  ///< below every ceiling

@@ -68,7 +68,7 @@ inline std::optional<Claim> preprocess_offline(const Case& of) {
 }
 
 /// The reference with its pixels converted on the device, where it converts them in the workers.
-inline std::optional<Alternative> bytes_that_travel(const Case& of) {
+inline std::optional<Alternative> bytes_on_copy(const Case& of) {
   if (of.config().preprocess == Preprocess::device) return std::nullopt;
   const auto better = alternative(of.evidence, [&](const Config& config) {
     return differs_only_in(&Config::preprocess, of.config(), config);
@@ -76,9 +76,9 @@ inline std::optional<Alternative> bytes_that_travel(const Case& of) {
   return is_worth_it(of, better) ? better : std::nullopt;
 }
 
-/// Floats are made in the workers, and travel: four times the bytes.
+/// Workers turn pixels into floats before the copy: four times the bytes.
 inline std::optional<Claim> convert_on_device(const Case& of) {
-  const auto better = bytes_that_travel(of);
+  const auto better = bytes_on_copy(of);
   if (!better) return std::nullopt;
   Claim claim = claim_of(of, Cause::preprocess_on_device, TimeComponent::gap, *better);
   const auto floats = of.evidence.demands.copy(of.config());
@@ -194,9 +194,13 @@ inline std::optional<Claim> data_starvation(const Case& of) {
   Claim claim{TimeComponent::feeding, time.feeding_s(), {.cause = Cause::data_starvation}};
   Diagnosis& diagnosis = claim.diagnosis;
   diagnosis.where = time.is_copy_lowest() ? Where::copy : longest_part(of);
-  const LoadCosts load = of.environment().load.value_or(LoadCosts{});
-  add_part(of, std::max({load.read_s, load.decode_s, load.augment_s}), diagnosis.numbers);
-  if (time.copy_s > 0) diagnosis.numbers.copy_samples_per_s = 1 / time.copy_s;
+  if (diagnosis.where == Where::copy) {
+    add_ceilings(of, diagnosis.numbers);
+    diagnosis.numbers.copy_samples_per_s = 1 / time.copy_s;
+  } else {
+    const LoadCosts load = of.environment().load.value_or(LoadCosts{});
+    add_part(of, std::max({load.read_s, load.decode_s, load.augment_s}), diagnosis.numbers);
+  }
   diagnosis.numbers.speedup_if_free = of.gain_of(claim.seconds);
   return claim;
 }
