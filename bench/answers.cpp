@@ -118,7 +118,7 @@ Pipeline pipeline_of(const Json& report, const std::vector<Config>& configs) {
   words.erase(words.begin());
   Preparation preparation;
   preparation.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  PreparedWorkload prepared = prepare(parse_command_line(words).sweep, preparation);
+  PreparedWorkload prepared = prepare(parse_command_line(words).value(), preparation);
   int largest = 1;
   for (const Config& config : configs) largest = std::max(largest, config.batch);
   return {std::move(prepared.workload), largest, prepared.info.cache};

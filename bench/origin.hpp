@@ -5,7 +5,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/machine.hpp"
 #include "feedrate/report/json/machine_json.hpp"
-#include "version.hpp"
+#include "request/version.hpp"
 
 namespace feedrate::bench {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command autotune.
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "plan/fit_batches.hpp"
 #include "process/guard.hpp"
-#include "request/options.hpp"
-#include "request/terminal.hpp"
 #include "trials/trial_child.hpp"
-#include "verbs/doctor.hpp"
-#include "verbs/sweep_verb.hpp"
+#include "verbs/verb.hpp"
 
 namespace feedrate {
 namespace {
@@ -31,29 +31,16 @@ int exit_code(Fault fault) noexcept {
   return 1;
 }
 
-int run(CommandLine line) {
-  switch (line.verb) {
-    case Verb::workloads:
-      return run_workloads();
-    case Verb::doctor:
-      line.doctor.color = use_color(line.doctor_color, STDOUT_FILENO);
-      line.doctor.width = columns(STDOUT_FILENO);
-      return run_doctor(line.doctor, std::cout);
-    case Verb::nothing:
-      return 0;
-    case Verb::sweep:
-      break;
-  }
-  return line.sweep.trial_child != 0 ? run_trial_child(line.sweep) : run_sweep(line.sweep);
-}
-
 }  // namespace
 }  // namespace feedrate
 
 int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (feedrate::is_guard(words)) return feedrate::run_guard(words);
-  return feedrate::run(feedrate::parse_command_line(words));
+  if (feedrate::is_trial_child(words)) {
+    return feedrate::run_trial_child(words, feedrate::fit_batches);
+  }
+  return feedrate::run_verb(words);
 } catch (const feedrate::Error& error) {
   std::cerr << "autotune: " << error.what() << '\n';
   return feedrate::exit_code(error.fault());

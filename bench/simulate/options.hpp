@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "draw.hpp"
-#include "noise.hpp"
+#include "machine/draw.hpp"
+#include "machine/noise.hpp"
 
 namespace feedrate::simulate {
 /// The commands in results/README.md say with which the committed figures were made.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulated_machine.hpp"
+#include "machine/simulated_machine.hpp"
 #include "truth.hpp"
 
 namespace feedrate::simulate {

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "dice.hpp"
 #include "feedrate/core/space.hpp"
+#include "machine/dice.hpp"
 
 namespace feedrate::simulate {
 

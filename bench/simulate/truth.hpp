@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "draw.hpp"
-#include "simulated_machine.hpp"
+#include "machine/draw.hpp"
+#include "machine/simulated_machine.hpp"
 
 namespace feedrate::simulate {
 

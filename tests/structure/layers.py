@@ -2,6 +2,8 @@
 """The house: rooms include only those below them, in no circle; headers are light and small."""
 
 import collections
+import os
+import pathlib
 import re
 import statistics
 
@@ -29,16 +31,32 @@ ROOMS = (
     ("report",),
     ("report/text",),
     ("report/json", "report/screen"),
+    # Not of the library: what is compiled. The command stands on all of it, its rooms bottom up.
+    ("cuda/src",),
+    ("tuner/process", "tuner/request", "tuner/doctor"),
+    ("tuner/workload", "tuner/journal"),
+    ("tuner/trials",),
+    ("tuner/command",),
+    ("tuner/script",),
+    ("tuner/plan",),
+    ("tuner/screen",),
+    ("tuner/verbs",),
+    ("tuner",),
+    ("bench",),
+    ("bench/simulate/machine",),
+    ("bench/simulate",),
 )
 FLOORS = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
+PROGRAMS = ("tuner", "bench", "cuda/src")
 LONGEST, MEDIAN = 250, 100
 LONGEST_FUNCTION = 50
 FILES_PER_ROOM = 20
 
 
-def folder_of(header):
-    """The room of feedrate/ROOM/name; None for what lies directly in feedrate/."""
-    return header.removeprefix("feedrate/").rpartition("/")[0] or None
+def folder_of(file):
+    """The room of feedrate/ROOM/name or PROGRAM/ROOM/name; None for what lies in feedrate/ itself."""
+    folder = file.rpartition("/")[0]
+    return None if folder == "feedrate" else folder.removeprefix("feedrate/")
 
 
 def places():
@@ -53,6 +71,30 @@ def graph():
             for header, path in places().items()}
 
 
+def file_is_of_program(file):
+    return not file.startswith("feedrate/")
+
+
+def files_of_programs():
+    """file -> where it lies, for what is compiled: the command, the benchmarks, the CUDA library."""
+    return {path.relative_to(ROOT).as_posix(): path for program in PROGRAMS
+            for path in sorted((ROOT / program).rglob("*"))
+            if path.suffix in (".hpp", ".cpp", ".cu", ".cuh")}
+
+
+def graph_of_programs():
+    """file -> the project's files that it includes, found from its own folder, or from tuner/."""
+    files = files_of_programs()
+
+    def target(file, name):
+        beside = os.path.normpath(pathlib.PurePosixPath(file).parent / name)
+        return next((found for found in (beside, f"tuner/{name}") if found in files), name)
+
+    return {file: [found for _, name in includes(path)
+                   if (found := target(file, name)) in files or found.startswith("feedrate/")]
+            for file, path in files.items()}
+
+
 def climbs(edges):
     """Includes of rooms that are not below."""
     for header, targets in edges.items():
@@ -64,6 +106,8 @@ def climbs(edges):
             continue
         for target in targets:
             other = folder_of(target)
+            if other is None and file_is_of_program(header):
+                continue  # programs may come in by the front doors
             if other != own and FLOORS.get(other, 99) >= FLOORS[own]:
                 yield f"{header} includes {target}, which is in no room below"
 
@@ -89,8 +133,11 @@ def circles(edges):
 
 
 def crowded():
-    """Rooms with more files than one looks through at a glance."""
-    counts = collections.Counter(folder_of(header) for header in places())
+    """Rooms with more files than one looks through at a glance; a header and its source are one."""
+    files = [*places(), *files_of_programs()]
+    counts = collections.Counter(folder for folder, _ in
+                                 {(folder_of(file), pathlib.PurePosixPath(file).stem)
+                                  for file in files})
     return [f"{room}: {count} files" for room, count in counts.items() if count > FILES_PER_ROOM]
 
 
@@ -121,13 +168,13 @@ def preambles():
             yield f"{header} does not say what it is, and then '#pragma once'"
 
 
-def lengths():
-    return {header: len(path.read_text().splitlines()) for header, path in places().items()}
+def lengths(files):
+    return {file: len(path.read_text().splitlines()) for file, path in files.items()}
 
 
-def long_functions():
+def long_functions(files):
     """Bodies, found by their layout: a line that opens one, and the next brace as far to the left."""
-    for header, path in places().items():
+    for header, path in files.items():
         lines = path.read_text().splitlines()
         for start, line in enumerate(lines):
             opening = re.match(r"( *)(?!namespace|class|struct|enum|union|extern|: p)[^/# ].*\{$", line)
@@ -163,9 +210,13 @@ def strays(pattern, allowed):
 
 
 def main():
-    tap, edges, long = Tap(), graph(), lengths()
+    tap, edges, long = Tap(), graph(), lengths(places())
+    programs, every_file = graph_of_programs(), {**places(), **files_of_programs()}
     tap.check("headers include only the rooms below their own", climbs(edges))
     tap.check("no header includes itself by way of others", circles(edges))
+    tap.check("files of the command, the benchmarks and the CUDA library include only the rooms "
+              "below their own", climbs(programs))
+    tap.check("none of those files includes itself by way of others", circles(programs))
     tap.check(f"no room has more than {FILES_PER_ROOM} files", crowded())
     tap.check("every header that is included exists", dangling(edges))
     tap.check("the project's headers are included in quotes", project_includes_in_brackets())
@@ -188,11 +239,11 @@ def main():
     tap.check("filesystem is in the readers and writers of folders alone",
               offenders("filesystem", "feedrate/(data|machine)/"))
     tap.check("every header opens with its licence, its purpose and its guard", preambles())
-    tap.check(f"no header is longer than {LONGEST} lines",
-              [f"{header}: {n} lines" for header, n in long.items() if n > LONGEST])
+    tap.check(f"no file is longer than {LONGEST} lines",
+              [f"{file}: {n} lines" for file, n in lengths(every_file).items() if n > LONGEST])
     tap.check(f"half of the headers have at most {MEDIAN} lines",
               [] if statistics.median(long.values()) <= MEDIAN else ["the median is larger"])
-    tap.check(f"no function is longer than {LONGEST_FUNCTION} lines", long_functions())
+    tap.check(f"no function is longer than {LONGEST_FUNCTION} lines", long_functions(every_file))
     tap.finish()
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/confirm.hpp"
+#include "script/confirm.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>

@@ -45,7 +45,7 @@ TEST_CASE("Words of templates are appended with the values", "[templates]") {
 TEST_CASE("Axes of the built-in step are not axes of a command", "[templates]") {
   // Bug: a "{graph}" of the user's own that becomes "off", or a template that nothing ever fills.
   CHECK(filled({"./train", "--plot={graph}"}, {}, {}) == Words{"./train", "--plot={graph}"});
-  CHECK(axes_taken(command({"./train", "{graph}", "{preprocess}"}), {}).empty());
+  CHECK(axes_taken({"./train", "{graph}", "{preprocess}"}, {}).empty());
   check_refused({"graph=--graph {}"}, "the axes are workers");
   check_refused({"preprocess=env:P"}, "the axes are workers");
 }
@@ -81,7 +81,7 @@ TEST_CASE("Placeholders in the command stand for values and words", "[templates]
 TEST_CASE("A variable of a shell is no placeholder", "[templates]") {
   // Bug: "${batch}" became "$32".
   const LaunchSpec spec{{"sh", "-c", "train --bs ${batch} --n {workers}"}, {}, ""};
-  CHECK(axes_taken(spec, {}) == std::vector<std::string_view>{"workers"});
+  CHECK(axes_taken(spec.command, {}) == std::vector<std::string_view>{"workers"});
   CHECK(with_values(spec, {}, {.workers = 4, .batch = 32}).command.back() ==
         "train --bs ${batch} --n 4");
 }
@@ -106,7 +106,8 @@ TEST_CASE("An axis with several values must be taken by the command", "[template
   // Bug: the same launch again and again, under the names of different configs.
   const LaunchSpec spec = command({"./train", "--w={workers}"});
   const auto templates = parse_templates({"precision=--type {}"});
-  CHECK(axes_taken(spec, templates) == std::vector<std::string_view>{"workers", "precision"});
+  CHECK(axes_taken(spec.command, templates) ==
+        std::vector<std::string_view>{"workers", "precision"});
   Space space;
   space.workers = {1, 2};
   space.precision = {Precision::fp32, Precision::bf16};

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "command/last_words.hpp"
 #include "command/rate_ways.hpp"
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/report/text/format.hpp"
@@ -23,34 +24,6 @@ constexpr double words_to_wait_for = 5;
 /// So long a source that has spoken is not taken yet, since a better one may speak: the first batch
 /// of a helper's loop, or those that the hook has to see first.
 constexpr double helper_s = 2, hook_s = 10;
-
-/// The lines that are not empty.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
-    if (end > 0) lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
-
-/// The last lines of an output, joined and printable.
-std::string quoted_end(const std::string& output) {
-  constexpr std::size_t most = 3, longest = 300;
-  std::string text;
-  const std::vector<std::string_view> lines = lines_of(output);
-  for (std::size_t l = lines.size() - std::min(lines.size(), most); l < lines.size(); ++l) {
-    text += (text.empty() ? "" : " / ") + std::string(lines[l]);
-  }
-  text.erase(0, text.size() - std::min(text.size(), longest));
-  return printable(std::move(text));
-}
-
-std::string what_it_said(const std::string& lines) {
-  const std::string end = quoted_end(lines);
-  return end.empty() ? "; it printed nothing" : "; it printed last: \"" + end + "\"";
-}
 
 /// Whoever came after the last launch had ended was a part of that one.
 ControlSocket& without_visitors(ControlSocket& rendezvous) {
@@ -219,7 +192,7 @@ void CommandLaunch::wait_for_news() {
 /// `what` it did, then what it printed, and perhaps a hint.
 void CommandLaunch::fail(Fault fault, const std::string& what, const std::string& hint) {
   const std::string lines = launched_.last_lines();
-  throw TrialError(fault, "'" + name_ + "' " + what + what_it_said(lines) + "." + hint, lines);
+  throw TrialError(fault, "'" + name_ + "' " + what + last_words(lines) + "." + hint, lines);
 }
 
 /// Ends it, in words: "within 60 s, and was ended (--trial-timeout sets that time)".

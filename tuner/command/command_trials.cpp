@@ -94,7 +94,7 @@ CommandTrials::CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> re
       name_(name_of_command(plan_.spec.command)) {
   if (!plan_.rate.empty()) expression_.emplace(plan_.rate);
   plan_.spec.environment.emplace_back("FEEDRATE_ATTACH", rendezvous_->socket_path());
-  const auto taken = axes_taken(plan_.spec, plan_.templates);
+  const auto taken = axes_taken(plan_.spec.command, plan_.templates);
   takes_batch_ = plan_.with_config || std::find(taken.begin(), taken.end(), "batch") != taken.end();
   if (prepared_) kind_ = rate_kind_of(prepared_->info.rate_source);
 }

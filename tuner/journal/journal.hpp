@@ -87,6 +87,11 @@ class JournalFile {
   std::unique_ptr<detail::Descriptor> file_;
 };
 
+/// Where the journal of a report lies: beside it, "x.jsonl" for "x.json".
+inline std::string journal_path_of(const std::string& report) {
+  return report + (report.ends_with(".json") ? "l" : ".jsonl");
+}
+
 /// Throws Error(usage) where a journal lies at `path` that can't be replaced: it can't be written,
 /// or another process writes it now.
 inline void require_unused_journal(const std::string& path) {

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "feedrate/core/error.hpp"
-#include "screen/output.hpp"
-#include "version.hpp"
+#include "request/version.hpp"
 
 namespace feedrate {
 namespace {
@@ -27,8 +26,8 @@ std::string beside(const std::string& path, const std::string& name) {
 }
 
 SweepOptions options_of(const JournalHeader& header, const std::string& journal) {
-  CommandLine line = parse_command_line(header.arguments);
-  if (line.verb == Verb::sweep && line.sweep.resume.empty()) return std::move(line.sweep);
+  auto options = parse_command_line(header.arguments);
+  if (options && options->resume.empty()) return *std::move(options);
   throw Error(Fault::usage,
               "The journal '" + journal + "' holds a command line that is no run: start anew.");
 }

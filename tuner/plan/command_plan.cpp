@@ -2,10 +2,10 @@
 #include "plan/command_plan.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <utility>
 
+#include "command/rate_source.hpp"
+#include "command/templates.hpp"
 #include "request/applicable.hpp"
 #include "request/axes.hpp"
 #include "request/constraints.hpp"
@@ -14,14 +14,7 @@
 namespace feedrate {
 namespace {
 
-/// Variables by which trackers of experiments are switched off, by their own documentation.
-constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = {{
-    {"WANDB_MODE", "disabled"},
-    {"COMET_MODE", "DISABLED"},
-    {"NEPTUNE_MODE", "debug"},
-    {"CLEARML_OFFLINE_MODE", "1"},
-    {"SWANLAB_MODE", "disabled"},
-}};
+constexpr int most_workers = 1024;
 
 void refuse_together(bool given, const char* flag, const char* why) {
   if (given) throw Error(Fault::usage, std::string(flag) + " " + why + ": leave it out.");
@@ -206,11 +199,6 @@ void keep_within(int& value, const std::vector<int>& values) {
 
 }  // namespace
 
-bool is_launched_anew(const SweepOptions& options) {
-  if (!options.set.empty() || !options.rate.empty()) return true;
-  return !axes_taken({options.command, {}, {}}, {}).empty();
-}
-
 void check_command(const SweepOptions& options, const Limits& limits) {
   if (options.command.front().empty()) {
     throw Error(Fault::usage,
@@ -245,15 +233,6 @@ void refuse_without_command(const SweepOptions& options) {
                                   " goes with a command of yours: write it behind "
                                   "--, as in autotune -- python train.py.");
   }
-}
-
-LaunchSpec launch_of(const SweepOptions& options) {
-  LaunchSpec spec{options.command, {}, options.workdir};
-  if (options.keep_trackers) return spec;
-  for (const auto& [name, value] : tracker_switches) {
-    if (!std::getenv(name)) spec.environment.emplace_back(name, value);
-  }
-  return spec;
 }
 
 TuneOptions plan_script(const SweepOptions& options, const Limits& limits, const Prepared& found) {

@@ -21,6 +21,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "process/guarded_start.hpp"
 #include "process/process_tree.hpp"
 
 namespace feedrate {
@@ -31,14 +32,6 @@ constexpr std::string_view guard_word = "--guard";
 /// Seconds in which what a command leaves running may end by itself: helpers that clear up behind
 /// it do.
 constexpr double grace_s = 0.5;
-/// Seconds that a command may take to begin.
-constexpr double longest_start_s = 30;
-
-[[noreturn]] void throw_refused(const std::string& what, int error) {
-  throw Error(Fault::internal,
-              "The command can't be guarded: " + what + ": " + std::strerror(error) + ".");
-}
-
 /// The words behind the first: the folder, how many variables, those, and the command.
 std::optional<LaunchSpec> spec_of(const std::vector<std::string>& words) {
   if (words.size() < 4) return std::nullopt;
@@ -60,28 +53,6 @@ bool is_socket(int fd) noexcept {
   struct stat status {};
   return ::fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode);
 }
-
-/// A pipe that no command inherits.
-struct PipeEnds {
-  int from = -1, to = -1;
-
-  explicit PipeEnds(int flags) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC | flags) != 0) throw_refused("pipe", errno);
-    from = ends[0];
-    to = ends[1];
-  }
-  PipeEnds(const PipeEnds&) = delete;
-  PipeEnds& operator=(const PipeEnds&) = delete;
-  ~PipeEnds() {
-    close_end(from);
-    close_end(to);
-  }
-  static void close_end(int& end) noexcept {
-    if (end >= 0) ::close(end);
-    end = -1;
-  }
-};
 
 int wake_fd = -1;
 
@@ -106,78 +77,7 @@ void stand_apart() {
     ::signal(number, SIG_IGN);
   }
   ::setpgid(0, 0);
-  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) throw_refused("prctl", errno);
-}
-
-/// Where a start has failed, and why.
-struct StartFailure {
-  int at_folder = 0;
-  int error = 0;
-};
-
-[[noreturn]] void report_unstarted(int report_fd, StartFailure failure) {
-  [[maybe_unused]] const auto put = ::write(report_fd, &failure, sizeof failure);
-  ::_exit(127);
-}
-
-void restore_signals() {
-  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-/// In the new process: turns into the command. Here only calls are allowed that need no lock.
-[[noreturn]] void become(const char* folder, char* const* command, int report_fd, pid_t guard) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != guard) ::_exit(127);
-  offer_to_oom_killer();
-  restore_signals();
-  if (*folder != '\0' && ::chdir(folder) != 0) report_unstarted(report_fd, {1, errno});
-  ::execvp(command[0], command);
-  report_unstarted(report_fd, {0, errno});
-}
-
-/// Empty where the pipe was closed without a word, as a start that succeeds does.
-std::optional<StartFailure> failure_from(const PipeEnds& report) {
-  pollfd source = {report.from, POLLIN, 0};
-  const auto timeout_ms = static_cast<int>(longest_start_s * 1000);
-  while (::poll(&source, 1, timeout_ms) < 0 && errno == EINTR) continue;
-  if (source.revents == 0) throw_refused("it does not start", ETIMEDOUT);
-  StartFailure failure;
-  ssize_t got = 0;
-  while ((got = ::read(report.from, &failure, sizeof failure)) < 0 && errno == EINTR) continue;
-  return got == sizeof failure ? std::optional(failure) : std::nullopt;
-}
-
-/// Changes this process' own environment, which the command is to have.
-void set_environment(const LaunchSpec& spec) {
-  for (const auto& [name, value] : spec.environment) {
-    if (::setenv(name.c_str(), value.c_str(), 1) != 0) throw_refused("setenv " + name, errno);
-  }
-}
-
-/// The new process; 0 where there is none, which the other end of the channel then knows.
-pid_t start(const LaunchSpec& spec, Channel& channel) {
-  set_environment(spec);
-  std::vector<char*> command;
-  for (const std::string& word : spec.command) command.push_back(const_cast<char*>(word.c_str()));
-  command.push_back(nullptr);
-  PipeEnds report(0);
-  const pid_t guard = ::getpid();
-  const pid_t pid = ::fork();
-  if (pid < 0) throw_refused("fork", errno);
-  if (pid == 0) become(spec.folder.c_str(), command.data(), report.to, guard);
-  PipeEnds::close_end(report.to);
-  if (const auto failure = failure_from(report)) {
-    ::waitpid(pid, nullptr, 0);
-    channel.send(
-        {{"unstarted", failure->error}, {"at", failure->at_folder ? "folder" : "command"}});
-    return 0;
-  }
-  channel.send({{"started", pid}});
-  return pid;
+  if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) throw_unguarded("prctl", errno);
 }
 
 /// Watches over a command that runs, and over its end.
@@ -286,7 +186,7 @@ void start_and_watch(const LaunchSpec& spec, Channel& channel) {
   PipeEnds wake(O_NONBLOCK);
   hear_of_children(wake.to);
   stand_apart();
-  const pid_t command = start(spec, channel);
+  const pid_t command = start_guarded(spec, channel);
   if (command != 0) Watchman(command, channel, wake.from).watch();
 }
 

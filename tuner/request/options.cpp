@@ -10,8 +10,8 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/report/text/shell.hpp"
 #include "request/axes.hpp"
-#include "request/help.hpp"
-#include "version.hpp"
+#include "request/option_group.hpp"
+#include "request/version.hpp"
 
 namespace feedrate {
 namespace {
@@ -19,52 +19,6 @@ namespace {
 /// What a run that goes on may be given anew: how it is shown.
 constexpr std::array<std::string_view, 5> shown_anew = {"--json", "--quiet", "--verbose",
                                                         "--no-progress", "--color"};
-
-/// Options that stand together in the help.
-class OptionGroup {
- public:
-  OptionGroup(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
-
-  template <class T>
-  CLI::Option* option(const char* flag, T& field, const char* type, const std::string& help) const {
-    return app_.add_option(flag, field, help)->group(name_)->type_name(type);
-  }
-  /// One of some words.
-  void word(const char* flag, std::string& field, const char* type,
-            const std::vector<std::string_view>& words, const char* help) const {
-    read(flag, type, help, [&field, flag, words](const std::string& text) {
-      field = std::string(words[parse_name(flag, text, words)]);
-    });
-  }
-  /// A whole number from 0 on.
-  void count(const char* flag, std::uint64_t& field, const char* help) const {
-    read(flag, "N", help,
-         [&field, flag](const std::string& text) { field = parse_count(flag, text); });
-  }
-  void flag(const char* flag, bool& field, const char* help) const {
-    app_.add_flag(flag, field, help)->group(name_);
-  }
-
- private:
-  void read(const char* flag, const char* type, const char* help,
-            const std::function<void(const std::string&)>& reader) const {
-    app_.add_option_function<std::string>(flag, reader, help)->group(name_)->type_name(type);
-  }
-
-  CLI::App& app_;
-  std::string name_;
-};
-
-void add_color(CLI::App& app, ColorWish& color) {
-  app.add_option_function<std::string>(
-         "--color",
-         [&color](const std::string& text) {
-           color = static_cast<ColorWish>(parse_name("--color", text, {"auto", "always", "never"}));
-         },
-         "Colours: auto (the default) uses them on a terminal unless NO_COLOR is set; always and "
-         "never decide it.")
-      ->type_name("WHEN");
-}
 
 void add_data(CLI::App& app, SweepOptions& options) {
   const OptionGroup group(app, "Data and workload");
@@ -163,7 +117,6 @@ void add_trials(CLI::App& app, SweepOptions& options) {
                "Go on with a run that was killed, from the journal beside its report. All options "
                "are that run's own, but for " +
                    listed(shown_anew) + ".");
-  group.option("--trial-child", options.trial_child, "PID", "")->group("");
 }
 
 /// A resumed run has its options already; how it is shown may be said again.
@@ -229,18 +182,6 @@ void add_output(CLI::App& app, SweepOptions& options) {
   group.flag("--no-card", options.no_card, "Don't measure the machine card first.");
 }
 
-void add_doctor(CLI::App& app, CommandLine& line) {
-  auto* doctor = app.add_subcommand(
-      "doctor", "Say what is wrong with this machine for training, and how to mend it.");
-  doctor
-      ->add_option("--path", line.doctor.path,
-                   "The folder or file whose storage is looked at, by default the cache folder.")
-      ->type_name("PATH");
-  doctor->add_flag("--json", line.doctor.json, "Print JSON instead of text.");
-  add_color(*doctor, line.doctor_color);
-  doctor->callback([&] { line.verb = Verb::doctor; });
-}
-
 /// Everything behind a lone "--" is a command of the user's; CLI11 would mix it with our options.
 std::vector<std::string> cut_command(std::vector<std::string>& words) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
@@ -251,77 +192,56 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
   return command;
 }
 
-/// An empty value is a variable of the user's shell that nobody has set.
-void refuse_empty(const CLI::App& app) {
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
-    if (option->count() == 0 || name == "--what-if") continue;  // whose value may be left out
-    const auto& values = option->results();
-    if (std::find(values.begin(), values.end(), "") == values.end()) continue;
-    throw Error(Fault::usage, name + " is empty: give it a value, or leave it out.");
-  }
-  for (const CLI::App* verb : app.get_subcommands()) refuse_empty(*verb);
-}
-
-/// CLI11's own words for what is wrong, as one sentence.
-Error refusal(const CLI::ParseError& error) {
-  std::string sentence = error.what();
-  while (!sentence.empty() && (sentence.back() == '.' || sentence.back() == '\n'))
-    sentence.pop_back();
-  return Error(Fault::usage, sentence + "; 'autotune --help' lists the options.");
-}
-
 std::string joined(const std::vector<std::string>& words) {
   std::string line = "autotune";
   for (const std::string& word : words) (line += ' ') += shell_quoted(word);
   return line;
 }
 
+/// The other verbs, which the help lists.
+void add_summaries(CLI::App& app, const std::vector<VerbSummary>& verbs) {
+  for (const VerbSummary& verb : verbs) app.add_subcommand(verb.name, verb.text)->prefix_command();
+}
+
+/// A verb behind options is one of another run's.
+void refuse_late_verb(const CLI::App& app) {
+  for (const CLI::App* verb : app.get_subcommands()) {
+    throw Error(Fault::usage, "'" + verb->get_name() + "' stands behind options: write autotune " +
+                                  verb->get_name() + " first, and its options after it.");
+  }
+}
+
 }  // namespace
 
-CommandLine parse_command_line(const std::vector<std::string>& given) {
-  CommandLine line;
+std::optional<SweepOptions> parse_command_line(const std::vector<std::string>& given,
+                                               const std::vector<VerbSummary>& verbs) {
+  SweepOptions options;
   CLI::App app(
       "autotune finds out why a GPU or CPU waits while training, and what to set so that it no "
       "longer does.",
       "autotune");
-  app.formatter(std::make_shared<FittingHelp>());
   app.set_version_flag("--version", std::string("autotune ") + version + " (" + commit + ")",
                        "Print the version and exit.");
-  app.set_help_flag("--help,-h", "Print this help and exit.");
-  add_data(app, line.sweep);
-  add_axes(app, line.sweep);
-  add_search(app, line.sweep);
-  add_constraints(app, line.sweep);
-  add_command(app, line.sweep);
-  add_trials(app, line.sweep);
-  add_output(app, line.sweep);
-  add_color(app, line.sweep.color);
-  app.add_subcommand("workloads", "List the built-in workloads.")->callback([&] {
-    line.verb = Verb::workloads;
-  });
-  add_doctor(app, line);
-  app.require_subcommand(0, 1);
+  add_data(app, options);
+  add_axes(app, options);
+  add_search(app, options);
+  add_constraints(app, options);
+  add_command(app, options);
+  add_trials(app, options);
+  add_output(app, options);
+  add_color(app, options.color);
+  add_summaries(app, verbs);
 
   std::vector<std::string> words = given;
-  line.sweep.words = given;
-  line.sweep.command = cut_command(words);
-  line.sweep.command_line = joined(given);
-  std::reverse(words.begin(), words.end());
-  try {
-    app.parse(words);
-  } catch (const CLI::Success& asked) {  // --help and --version
-    line.verb = Verb::nothing;
-    app.exit(asked);
-    return line;
-  } catch (const CLI::ParseError& error) {
-    throw refusal(error);
-  }
-  refuse_empty(app);
-  check_resume(app, line.sweep);
-  line.sweep.workload_given = app.count("--workload") > 0;
-  line.sweep.what_if = app.count("--what-if") > 0;
-  return line;
+  options.words = given;
+  options.command = cut_command(words);
+  options.command_line = joined(given);
+  if (!parse_words(app, words)) return std::nullopt;
+  refuse_late_verb(app);
+  check_resume(app, options);
+  options.workload_given = app.count("--workload") > 0;
+  options.what_if = app.count("--what-if") > 0;
+  return options;
 }
 
 }  // namespace feedrate

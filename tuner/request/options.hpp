@@ -7,14 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/data/delayed_dataset.hpp"
-#include "request/axes.hpp"
-#include "verbs/doctor.hpp"
+#include "request/flags.hpp"
 
 namespace feedrate {
-
-/// Which colours: the terminal decides, or the user.
-enum class ColorWish : std::uint8_t { automatic, always, never };
 
 /// Options of the sweep as they were written; empty where nothing was.
 struct SweepOptions {
@@ -58,23 +53,12 @@ struct SweepOptions {
   std::string resume;        ///< report or journal of the run to go on with; empty: a new run
   std::string trial_timeout = "60s";
   bool in_process = false;
-  int trial_child = 0;             ///< process id of the parent; 0: this is no child
   std::vector<std::string> words;  ///< all of the command line, without the program's name
 };
 
-/// What to do.
-enum class Verb : std::uint8_t { sweep, workloads, doctor, nothing };
-
-/// The whole command line.
-struct CommandLine {
-  Verb verb = Verb::sweep;
-  SweepOptions sweep;
-  DoctorOptions doctor;
-  ColorWish doctor_color = ColorWish::automatic;
-};
-
-/// Reads the command line, given without the program's name. Prints the help or the version where
-/// that is asked for; then there is nothing to do. Throws Error(usage).
-CommandLine parse_command_line(const std::vector<std::string>& words);
+/// Reads the command line of a run, given without the program's name; the help lists `verbs`.
+/// Prints the help or the version where that is asked for, and is empty then. Throws Error(usage).
+std::optional<SweepOptions> parse_command_line(const std::vector<std::string>& words,
+                                               const std::vector<VerbSummary>& verbs = {});
 
 }  // namespace feedrate

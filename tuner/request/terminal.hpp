@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "request/options.hpp"
+#include "request/flags.hpp"
 
 namespace feedrate {
 

@@ -51,10 +51,6 @@ void ReportFile::write(const Report& report) try {
   throw Error(Fault::internal, "The report was not written: " + std::string(error.what()));
 }
 
-std::string journal_path_of(const std::string& report) {
-  return report + (report.ends_with(".json") ? "l" : ".jsonl");
-}
-
 void ReportFile::save(const std::function<const Report&()>& make) try {
   const double now_s = SteadyClock{}.now_s();
   if (last_s_ >= 0 && now_s - last_s_ < 1) return;

@@ -30,7 +30,4 @@ class ReportFile {
   double last_s_ = -1;
 };
 
-/// Where the journal of a report lies: beside it, "x.jsonl" for "x.json".
-std::string journal_path_of(const std::string& report);
-
 }  // namespace feedrate

@@ -19,7 +19,7 @@
 #include "feedrate/report/text/shell.hpp"
 #include "request/constraints.hpp"
 #include "request/terminal.hpp"
-#include "version.hpp"
+#include "request/version.hpp"
 #include "workload/cuda_device.hpp"
 
 namespace feedrate {

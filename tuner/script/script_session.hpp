@@ -29,6 +29,9 @@ struct NothingToTune {
   bool reports = false;  ///< a helper in it told its speed
 };
 
+/// Throws Error(usage): what to do about that.
+[[noreturn]] void throw_nothing_to_tune(const NothingToTune& nothing);
+
 /// One launch of a script. What it throws has ended the script; the object is of no more use then.
 class ScriptSession {
  public:

@@ -2,17 +2,14 @@
 #include "script/script_trials.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "command/command_trials.hpp"
-#include "command/rate_ways.hpp"
-#include "feedrate/report/json/script_json.hpp"
-#include "feedrate/report/text/format.hpp"
-#include "feedrate/report/text/settings.hpp"
 #include "journal/request_json.hpp"
-#include "script/python_files.hpp"
+#include "script/greeting.hpp"
+#include "script/hook.hpp"
+#include "script/rank_answers.hpp"
 #include "trials/others_meter.hpp"
 #include "trials/watched_child.hpp"
 
@@ -25,39 +22,6 @@ constexpr double attaching_patience = 5;
 /// So often a script that comes to its end is launched again for one question.
 constexpr int most_ends = 3;
 
-/// What PyTorch takes for prefetch_factor where a script has workers and says nothing of it.
-constexpr int pytorch_prefetch = 2;
-
-ScriptLoader loader_of(const Json& json) {
-  ScriptLoader loader;
-  from_json(json, loader);
-  return loader;
-}
-
-/// The settings that the hook tells; a script has none of those of the built-in steps.
-Config config_of(const Json& told) {
-  Json json = to_json(Config{});
-  json.update(told);
-  return json.get<Config>();
-}
-
-/// What the hook's greeting says.
-Script script_of(const Json& greeting, double start_s) {
-  Script script;
-  script.config = config_of(greeting.at("config"));
-  script.loader = loader_of(greeting.at("loader"));
-  for (const Json& other : greeting.at("others")) script.others.push_back(loader_of(other));
-  detail::read_all(greeting, "iterable", script.iterable, "persistent", script.persistent,
-                   "batch_fixed", script.batch_fixed, "batches", script.batches, "device",
-                   script.device, "gpu", script.gpu, "torch", script.torch, "python", script.python,
-                   "world", script.world);
-  if (const Json& copies = greeting.at("copies"); !copies.is_null()) {
-    detail::read_all(copies, "copies", script.copies, "non_blocking", script.non_blocking);
-  }
-  script.start_s = start_s;
-  return script;
-}
-
 /// The batch of the script, and its neighbours by factors of two.
 std::vector<int> batches_around(int batch) {
   std::vector<int> batches;
@@ -66,67 +30,7 @@ std::vector<int> batches_around(int batch) {
   return batches;
 }
 
-void throw_if_failed(const std::vector<Json>& answers) {
-  for (const Json& answer : answers) {
-    if (answer.contains("failed")) throw_failure(answer.at("failed"));
-  }
-}
-
-Round round_of(const Json& answer) {
-  Round round;
-  detail::read(answer, "round", round);
-  return round;
-}
-
-/// The rounds that several processes ran at the same time, as one: they wait for each other in each
-/// step, so that the slowest tells how long it took. What each did for itself counts at the rate at
-/// which all could go: that of the slowest.
-Round together(const std::vector<Json>& answers, bool in_step) {
-  Round all = round_of(answers.front());
-  double slowest_per_s = all.samples_per_s();
-  for (std::size_t r = 1; r < answers.size(); ++r) {
-    const Round round = round_of(answers[r]);
-    slowest_per_s = std::min(slowest_per_s, round.samples_per_s());
-    all.duration_s = std::max(all.duration_s, round.duration_s);
-    all.wait_s = std::max(all.wait_s, round.wait_s);
-    all.samples += round.samples;
-    all.cpu_s += round.cpu_s;
-    all.queue_s += round.queue_s;
-    all.parked_cpu_s += round.parked_cpu_s;
-    all.first_batch_s = std::max(all.first_batch_s, round.first_batch_s);
-  }
-  all.step_s = all.duration_s - all.wait_s;
-  const double together_per_s = slowest_per_s * static_cast<double>(answers.size());
-  if (!in_step) all.duration_s = static_cast<double>(all.samples) / together_per_s;
-  return all;
-}
-
-[[noreturn]] void throw_nothing_to_tune(const NothingToTune& nothing) {
-  const std::string told = nothing.reports
-                               ? "It reports its speed; what is missing is how it takes settings, "
-                                 "such as --set workers=env:NUM_WORKERS --workers 2,4."
-                               : three_ways();
-  const std::string said =
-      nothing.last_lines.empty() ? "" : " It said last: \"" + last_line(nothing.last_lines) + "\".";
-  throw Error(Fault::usage, "The command " + nothing.why + "." + said + " " + told);
-}
-
-template <class Value>
-const Value* find(const std::vector<std::pair<Config, Value>>& known, const Config& config) {
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const auto& entry) { return entry.first == config; });
-  return found == known.end() ? nullptr : &found->second;
-}
-
 }  // namespace
-
-void add_hook(LaunchSpec& spec, const ControlSocket& rendezvous) {
-  write_python_files(rendezvous.folder());
-  const char* path = std::getenv("PYTHONPATH");
-  const std::string others = path && *path ? ":" + std::string(path) : "";
-  spec.environment.emplace_back("PYTHONPATH", rendezvous.folder() + others);
-  spec.environment.emplace_back("FEEDRATE_ATTACH", rendezvous.socket_path());
-}
 
 ScriptTrials::ScriptTrials(ScriptPlan plan, std::optional<Prepared> known)
     : TrialRunner(std::move(known)),
@@ -270,76 +174,6 @@ Round ScriptTrials::run_for_time(const Request& request) {
   return round;
 }
 
-/// Processes that train together must take the same number of steps, or they wait for each other
-/// for ever: the number is fixed before, and time has no say.
-Round ScriptTrials::run_exactly(const Request& request, int batches) {
-  Json question = question_about(request);
-  question["exactly"] = batches;
-  if (request.part == Part::coupled) question["warm_up"] = warm_up_of(request.config);
-  const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
-  const auto answers = ask(question, watch);
-  throw_if_failed(answers);
-  note_updates(answers.front());
-  if (request.part == Part::coupled) {
-    remember_supply(request.config, answers);
-    add_waiting(answers);
-  }
-  Round round = together(answers, true);
-  round.block = launches_ - 1;
-  return round;
-}
-
-/// Batches until the workers of every rank are at work as in the midst of a run, as a single script
-/// decides by itself: once round them, unless all ranks had batches ready behind the last round.
-int ScriptTrials::warm_up_of(const Config& config) const {
-  const bool* keeps_up = find(keeps_up_, config);
-  return keeps_up && *keeps_up ? 0 : config.workers;
-}
-
-void ScriptTrials::remember_supply(const Config& config, const std::vector<Json>& answers) {
-  const bool keeps_up = std::all_of(answers.begin(), answers.end(), [&](const Json& answer) {
-    return 2 * round_of(answer).ring_at_end >= config.workers * config.prefetch;
-  });
-  std::erase_if(keeps_up_, [&](const auto& known) { return known.first == config; });
-  keeps_up_.emplace_back(config, keeps_up);
-}
-
-void ScriptTrials::add_waiting(const std::vector<Json>& answers) {
-  waiting_.resize(answers.size());
-  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
-    const Round round = round_of(answers[rank]);
-    waiting_[rank].wait_s += round.wait_s;
-    waiting_[rank].duration_s += round.duration_s;
-  }
-}
-
-/// Processes that train together go at the pace of the one that waits longest for its data: the
-/// others wait for it in their steps.
-std::vector<std::string> ScriptTrials::notes() const {
-  if (waiting_.size() < 2) return {};
-  const auto less = [](const Waiting& a, const Waiting& b) { return a.share() < b.share(); };
-  const auto [least, most] = std::minmax_element(waiting_.begin(), waiting_.end(), less);
-  return {"Of " + std::to_string(waiting_.size()) + " ranks, rank " +
-          std::to_string(most - waiting_.begin()) + " waits longest for data, " +
-          format_percent(most->share()) + " of its time; rank " +
-          std::to_string(least - waiting_.begin()) + " waits least, " +
-          format_percent(least->share()) + "."};
-}
-
-/// As many as take the time that was asked for, by a first short round of the config.
-int ScriptTrials::batches_for(const Request& request) {
-  const RoundOptions& options = request.options;
-  auto& known = batch_s_[request.part];
-  if (!find(known, request.config)) {
-    const int few = std::max(options.min_batches, request.config.workers);
-    const Round first = run_exactly(request, few);
-    known.emplace_back(request.config, first.duration_s / first.batches);
-  }
-  const double wanted = std::ceil(options.seconds / *find(known, request.config));
-  return std::clamp(static_cast<int>(std::min(wanted, 1e6)), options.min_batches,
-                    options.max_batches);
-}
-
 double ScriptTrials::epoch_boundary_s(const Config& config) {
   const auto answers = ask(question_of("epoch_boundary_s", config), {});
   throw_if_failed(answers);
@@ -353,44 +187,6 @@ std::size_t ScriptTrials::memory_bytes(const Config& config) {
   const auto answers = ask(question_of("memory_bytes", config), {});
   throw_if_failed(answers);
   return answers.front().at("bytes").get<std::size_t>();
-}
-
-/// The keyword arguments to change in the script's call. Workers that stay cost nothing but memory,
-/// and save their start at every epoch: they are named where that is worth a hundredth of it.
-Json ScriptTrials::loader_changes(const Trial& best) const {
-  const Script& script = *prepared_->info.script;
-  const Config& config = best.config;
-  Json changes = Json::object();
-  if (config.workers != script.config.workers) changes["num_workers"] = config.workers;
-  const int prefetch = script.config.workers > 0 ? script.config.prefetch : pytorch_prefetch;
-  if (config.workers > 0 && config.prefetch != prefetch) {
-    changes["prefetch_factor"] = config.prefetch;
-  }
-  if (config.pinned != script.config.pinned) changes["pin_memory"] = config.pinned;
-  if (config.batch != script.config.batch) changes["batch_size"] = config.batch;
-  const double* saved_s = find(saved_s_, config);
-  const double epoch_s =
-      static_cast<double>(script.batches) * config.batch / best.samples_per_s().estimate;
-  if (config.workers > 0 && !script.persistent && saved_s && script.batches > 0 &&
-      *saved_s > 0.01 * epoch_s) {
-    changes["persistent_workers"] = true;
-  }
-  return changes;
-}
-
-std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t trial) {
-  const Script& script = *prepared_->info.script;
-  const Trial& best = outcome.trials[trial];
-  std::vector<Setting> settings;
-  if (const Json changes = loader_changes(best); !changes.empty()) {
-    const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
-    throw_if_failed(answers);
-    settings.push_back({"pytorch", answers.front().at("diff").get<std::string>(),
-                        "PyTorch's DataLoader", changes.contains("persistent_workers")});
-  }
-  const auto step = detail::torch_step_change(script.config, best.config, script.device);
-  if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});
-  return settings;
 }
 
 }  // namespace feedrate

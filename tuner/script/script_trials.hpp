@@ -9,9 +9,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "script/by_config.hpp"
 #include "script/script_session.hpp"
 #include "trials/trial_runner.hpp"
 
@@ -26,9 +26,6 @@ struct ScriptPlan {
   const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
   std::atomic<bool>* abort = nullptr;       ///< raised where the script can't be run any more
 };
-
-/// Where the values that more than one launch of a script needs are given to it.
-void add_hook(LaunchSpec& spec, const ControlSocket& rendezvous);
 
 /// Runs rounds in a script. One that comes to its end is launched again; so is one that died, at
 /// the cost of the config that was tried.
@@ -76,15 +73,15 @@ class ScriptTrials final : public TrialRunner {
   int launches_ = 0;
   int batches_per_update_ = 0;  ///< 0: unknown
   /// Seconds per batch, where ranks keep step.
-  std::map<Part, std::vector<std::pair<Config, double>>> batch_s_;
+  std::map<Part, ByConfig<double>> batch_s_;
   /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.
-  std::vector<std::pair<Config, bool>> keeps_up_;
+  ByConfig<bool> keeps_up_;
   struct Waiting {
     double wait_s = 0, duration_s = 0;
     double share() const noexcept { return duration_s > 0 ? wait_s / duration_s : 0; }
   };
   std::vector<Waiting> waiting_;  ///< of each rank, for data, in all coupled rounds
-  std::vector<std::pair<Config, double>> saved_s_;  ///< by workers that stay, per epoch
+  ByConfig<double> saved_s_;      ///< by workers that stay, per epoch
 };
 
 }  // namespace feedrate

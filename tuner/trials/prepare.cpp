@@ -8,7 +8,6 @@
 #include "feedrate/load/subset.hpp"
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/warm.hpp"
-#include "plan/plan_gpu.hpp"
 #include "request/axes.hpp"
 #include "workload/device.hpp"
 
@@ -74,31 +73,13 @@ void place_data(PreparedWorkload& prepared, const SweepOptions& options,
   limit_variants(prepared.workload, prepared.info.cached_samples, options.seed);
 }
 
-/// On a device with memory of its own the default batches go up to the largest that fits there.
-void fit_batches(PreparedWorkload& prepared, const SweepOptions& options,
-                 const TrainingDevice& device) {
-  if (!device.gpu || !prepared.workload.device) return;
-  const PlannedWorkload workload = {.batches = prepared.batches,
-                                    .samples = prepared.info.cached_samples,
-                                    .pixels = prepared.info.pixels,
-                                    .device_free_bytes = prepared.info.device_free_bytes,
-                                    .largest_batch = prepared.info.largest_batch};
-  const Layout fields = prepared.workload.source->layout();
-  const auto device_bytes = [&](const Config& config) {
-    const BatchLayout layout(fields, static_cast<std::size_t>(config.batch));
-    return prepared.workload.device->memory_bytes(config, layout);
-  };
-  const TuneOptions plan = plan_sweep(options, read_limits(), device, workload);
-  prepared.batches = device_batches(plan, workload, device_bytes);
-}
-
 }  // namespace
 
 PreparedWorkload prepare(const SweepOptions& options, const Preparation& preparation) {
   const TrainingDevice device = choose_device(options.device);
   PreparedWorkload prepared = find_or_make(options, device, preparation);
   place_data(prepared, options, preparation);
-  if (preparation.cached_samples == 0) fit_batches(prepared, options, device);
+  if (preparation.cached_samples == 0) preparation.fit(prepared, options, device);
   return prepared;
 }
 

@@ -12,6 +12,9 @@
 
 namespace feedrate {
 
+/// Finds the default batches that a device's memory holds.
+using FitBatches = void (*)(PreparedWorkload&, const SweepOptions&, const TrainingDevice&);
+
 /// How a preparation goes.
 struct Preparation {
   std::function<void(const std::string&)> say = [](const std::string&) {};
@@ -19,6 +22,7 @@ struct Preparation {
   /// Called now and then by what may take long and has nothing to say.
   std::function<void()> alive = [] {};
   const std::atomic<bool>* stop = nullptr;
+  FitBatches fit = [](PreparedWorkload&, const SweepOptions&, const TrainingDevice&) {};
   /// Samples that the trials of this run use; 0: as many as there is room for. Where they are known
   /// so is the device: what it can do at best, and the batches that fit there, are left out.
   std::size_t cached_samples = 0;

@@ -20,6 +20,7 @@
 #include "process/process_tree.hpp"
 #include "trials/prepare.hpp"
 #include "trials/serve.hpp"
+#include "trials/watched_child.hpp"
 
 namespace feedrate {
 namespace {
@@ -80,16 +81,18 @@ Preparation told_to(Channel& channel, SignsOfLife& signs, std::size_t cached_sam
   return preparation;
 }
 
-PreparedWorkload prepare_as_told(const SweepOptions& options, Channel& channel) {
+PreparedWorkload prepare_as_told(const SweepOptions& options, Channel& channel, FitBatches fit) {
   const auto order = channel.receive();
   if (!order) throw Error(Fault::interrupted, "The parent is gone.");
   SignsOfLife signs(channel);
   const auto cached_samples = order->at("cached_samples").get<std::size_t>();
-  return prepare(options, told_to(channel, signs, cached_samples));
+  Preparation preparation = told_to(channel, signs, cached_samples);
+  preparation.fit = fit;
+  return prepare(options, preparation);
 }
 
-void live(const SweepOptions& options, Channel& channel) {
-  PreparedWorkload prepared = prepare_as_told(options, channel);
+void live(const SweepOptions& options, Channel& channel, FitBatches fit) {
+  PreparedWorkload prepared = prepare_as_told(options, channel, fit);
   channel.send({{"workload", workload_json(prepared.info)}, {"batches", prepared.batches}});
   const auto plan = channel.receive();
   if (!plan) return;
@@ -101,14 +104,18 @@ void live(const SweepOptions& options, Channel& channel) {
 
 }  // namespace
 
-int run_trial_child(const SweepOptions& options) {
+bool is_trial_child(const std::vector<std::string>& words) {
+  return words.size() >= 2 && words.front() == trial_child_word;
+}
+
+int run_trial_child(const std::vector<std::string>& words, FitBatches fit) {
   leave_signals_to_parent();
   offer_to_oom_killer();
-  if (!live_no_longer_than(options.trial_child)) return 1;
+  if (!live_no_longer_than(std::stoi(words[1]))) return 1;
   ::fcntl(child_channel_fd, F_SETFD, FD_CLOEXEC);
   Channel channel(child_channel_fd);
   try {
-    live(options, channel);
+    live(parse_command_line({words.begin() + 2, words.end()}).value(), channel, fit);
   } catch (const std::exception& error) {
     channel.send(failure_of(error));
   }

@@ -17,9 +17,9 @@
 namespace feedrate {
 namespace {
 
-/// The hidden options come first: behind a "--" they would be the user's.
-std::vector<std::string> with_hidden_options(const std::vector<std::string>& words) {
-  std::vector<std::string> all = {"autotune", "--trial-child", std::to_string(::getpid())};
+/// The words that make it a child come first: behind a "--" they would be the user's.
+std::vector<std::string> as_child(const std::vector<std::string>& words) {
+  std::vector<std::string> all = {"autotune", trial_child_word, std::to_string(::getpid())};
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }
@@ -51,8 +51,7 @@ WatchedChild::WatchedChild(const std::vector<std::string>& words)
 
 WatchedChild::WatchedChild(const std::vector<std::string>& words, Ends ends)
     : channel_(ends.ours),
-      process_("/proc/self/exe", with_hidden_options(words), detail::Descriptor(ends.theirs).fd()) {
-}
+      process_("/proc/self/exe", as_child(words), detail::Descriptor(ends.theirs).fd()) {}
 
 /// It ends when the channel does; one that is stuck is killed.
 WatchedChild::~WatchedChild() {

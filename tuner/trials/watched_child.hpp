@@ -12,6 +12,9 @@
 
 namespace feedrate {
 
+/// The word that makes autotune a trial child, before its parent's process id.
+inline constexpr const char* trial_child_word = "--trial-child";
+
 /// A child that crashed, was killed, ended or hung, in a sentence.
 class ChildDied : public TrialError {
  public:

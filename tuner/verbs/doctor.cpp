@@ -1,25 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb `doctor`: gathers facts, judges them, and writes the findings as text or JSON.
-#include "verbs/doctor.hpp"
+#include "doctor/findings.hpp"
 
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <ostream>
+#include <iostream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "doctor/findings.hpp"
 #include "feedrate/card/machine_facts.hpp"
 #include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/report/json/machine_json.hpp"
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
+#include "request/flags.hpp"
+#include "request/terminal.hpp"
+#include "verbs/verb.hpp"
 #include "workload/cuda_device.hpp"
 
 namespace feedrate {
 namespace {
+
+constexpr const char* purpose =
+    "Check this machine for training problems, and say how to fix them.";
+
+struct DoctorOptions {
+  std::string path;        ///< a folder or file whose storage is checked; empty: the cache folder
+  bool json = false;       ///< JSON instead of text
+  bool color = false;      ///< colours the statuses
+  std::size_t width = 80;  ///< columns of the output
+};
 
 /// The storage that matters when none is named: where the cache is, or would be.
 std::string path_to_look_at(const DoctorOptions& options) {
@@ -101,18 +117,39 @@ void write_json(const Facts& facts, const std::vector<Finding>& findings, std::o
   out << document.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 
-}  // namespace
+/// Empty where the help was asked for, and printed.
+std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
+  DoctorOptions options;
+  ColorWish color = ColorWish::automatic;
+  CLI::App app(purpose, "autotune doctor");
+  app.add_option("--path", options.path,
+                 "The folder or file whose storage is checked. Default: the cache folder.")
+      ->type_name("PATH");
+  app.add_flag("--json", options.json, "Print JSON instead of text.");
+  add_color(app, color);
+  if (!parse_words(app, words)) return std::nullopt;
+  options.color = use_color(color, STDOUT_FILENO);
+  options.width = columns(STDOUT_FILENO);
+  return options;
+}
 
-int run_doctor(const DoctorOptions& options, std::ostream& out) {
-  Facts facts = gather_facts(path_to_look_at(options));
+/// Takes some seconds of measuring. Returns 1 where something is a problem, else 0. Throws
+/// Error(data) where the path doesn't exist.
+int run(const std::vector<std::string>& words) {
+  const auto options = parse(words);
+  if (!options) return 0;
+  Facts facts = gather_facts(path_to_look_at(*options));
   facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);
-  if (options.json) {
-    write_json(facts, findings, out);
+  if (options->json) {
+    write_json(facts, findings, std::cout);
   } else {
-    write_text(facts, findings, options, out);
+    write_text(facts, findings, *options, std::cout);
   }
   return worst_of(findings) == Status::problem ? 1 : 0;
 }
 
+const RegisteredVerb registered{{{"doctor", purpose}, run}};
+
+}  // namespace
 }  // namespace feedrate

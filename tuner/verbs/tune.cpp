@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verbs/sweep_verb.hpp"
+// The verb without a name: tunes a workload, the user's data, or the user's command.
+#include "feedrate/tune/tuner.hpp"
 
 #include <unistd.h>
 
@@ -12,14 +13,13 @@
 #include <optional>
 #include <utility>
 
-#include "command/command_run.hpp"
 #include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/diagnose/what_if.hpp"
-#include "feedrate/tune/tuner.hpp"
 #include "journal/journaled.hpp"
 #include "journal/resume.hpp"
 #include "plan/command_plan.hpp"
+#include "plan/fit_batches.hpp"
 #include "plan/plan.hpp"
 #include "process/signals.hpp"
 #include "request/axes.hpp"
@@ -27,7 +27,9 @@
 #include "screen/output.hpp"
 #include "screen/progress.hpp"
 #include "screen/reporting.hpp"
+#include "script/command_run.hpp"
 #include "trials/subprocess_runner.hpp"
+#include "verbs/verb.hpp"
 #include "workload/device.hpp"
 #include "workload/workloads.hpp"
 
@@ -176,7 +178,8 @@ class SweepRun {
     const Preparation preparation = {
         .say = [this](const std::string& line) { progress_.note(line); },
         .progress = [this](int done, int wanted) { progress_.preparing(done, wanted); },
-        .stop = &stop_};
+        .stop = &stop_,
+        .fit = fit_batches};
     if (options_.in_process) {
       return std::make_unique<InProcessRunner>(options_, preparation, std::move(known));
     }
@@ -188,15 +191,16 @@ class SweepRun {
   }
 
   CommandRun command_run() {
-    return {.options = options_,
-            .limits = report_.machine.limits,
-            .timeout_s = trial_timeout_s(options_),
-            .began_s = began_by_files_s_,
-            .ours = {file_.path(), journal_path_of(file_.path())},
-            .note = [this](const std::string& line) { progress_.note(line); },
-            .lost = [this](const std::string& why) { say_lost(why); },
-            .stop = &stop_,
-            .abort = &abort_};
+    return {
+        .options = options_,
+        .reference = [this] { return plan_launches(options_, report_.machine.limits).reference; },
+        .timeout_s = trial_timeout_s(options_),
+        .began_s = began_by_files_s_,
+        .ours = {file_.path(), journal_path_of(file_.path())},
+        .note = [this](const std::string& line) { progress_.note(line); },
+        .lost = [this](const std::string& why) { say_lost(why); },
+        .stop = &stop_,
+        .abort = &abort_};
   }
 
   TuneOptions plan_for(const Prepared& prepared) const {
@@ -355,22 +359,16 @@ int resume_sweep(const SweepOptions& options) {
   return SweepRun(resumption.options, device_of(resumption.options), &resumption)();
 }
 
+int run(const std::vector<std::string>& words) {
+  const auto options = parse_command_line(words, named_verbs());
+  if (!options) return 0;
+  if (!options->resume.empty()) return resume_sweep(*options);
+  const TrainingDevice device = device_of(*options);
+  refuse_early(*options, device);
+  return SweepRun(*options, device, nullptr)();
+}
+
+const RegisteredVerb registered{{{"", ""}, run}};
+
 }  // namespace
-
-int run_sweep(const SweepOptions& options) {
-  if (!options.resume.empty()) return resume_sweep(options);
-  const TrainingDevice device = device_of(options);
-  refuse_early(options, device);
-  return SweepRun(options, device, nullptr)();
-}
-
-int run_workloads() {
-  for (const BuiltIn& workload : built_in_workloads()) {
-    std::fputs(labelled(workload.name, std::string(workload.what) + ".", 14, columns(STDOUT_FILENO))
-                   .c_str(),
-               stdout);
-  }
-  return 0;
-}
-
 }  // namespace feedrate

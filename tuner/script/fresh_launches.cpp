@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/fresh_launches.hpp"
+#include "script/fresh_launches.hpp"
 
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "feedrate/report/json/trial_json.hpp"
-#include "script/script_trials.hpp"
+#include "script/hook.hpp"
 
 namespace feedrate {
 namespace {

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "feedrate/machine/limits.hpp"
 #include "request/options.hpp"
 #include "trials/trial_runner.hpp"
 
@@ -18,10 +17,10 @@ namespace feedrate {
 /// What a run over a command is made of.
 struct CommandRun {
   const SweepOptions& options;
-  const Limits& limits;
-  double timeout_s;                              ///< of a trial
-  double began_s;                                ///< by the clock of files
-  std::vector<std::string> ours;                 ///< files that autotune itself writes
+  std::function<Config()> reference;  ///< what is launched first, of a command launched anew
+  double timeout_s;                   ///< of a trial
+  double began_s;                     ///< by the clock of files
+  std::vector<std::string> ours;      ///< files that autotune itself writes
   std::function<void(const std::string&)> note;  ///< what it is doing
   std::function<void(const std::string&)> lost;  ///< an error that does not end the run
   const std::atomic<bool>* stop;

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "command/command_run.hpp"
+#include "script/command_run.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "command/confirm.hpp"
-#include "command/fresh_launches.hpp"
+#include "command/command_spec.hpp"
+#include "command/command_trials.hpp"
 #include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/tune/race/reject_recommendation.hpp"
-#include "plan/command_plan.hpp"
+#include "script/confirm.hpp"
+#include "script/fresh_launches.hpp"
+#include "script/hook.hpp"
+#include "script/script_trials.hpp"
 
 namespace feedrate {
 namespace {
@@ -22,7 +26,7 @@ std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<
   plan.spec = launch_of(run.options);
   plan.templates = parse_templates(run.options.set);
   plan.rate = run.options.rate;
-  plan.reference = plan_launches(run.options, run.limits).reference;
+  plan.reference = run.reference();
   plan.timeout_s = run.timeout_s;
   plan.stop = run.stop;
   auto rendezvous = std::make_unique<ControlSocket>();

@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "command/command_trials.hpp"
-#include "command/confirm.hpp"
 #include "process/launch.hpp"
+#include "script/confirm.hpp"
 
 namespace feedrate {
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command/command_spec.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "command/templates.hpp"
+
+namespace feedrate {
+namespace {
+
+/// Variables by which trackers of experiments are switched off, by their own documentation.
+constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = {{
+    {"WANDB_MODE", "disabled"},
+    {"COMET_MODE", "DISABLED"},
+    {"NEPTUNE_MODE", "debug"},
+    {"CLEARML_OFFLINE_MODE", "1"},
+    {"SWANLAB_MODE", "disabled"},
+}};
+
+}  // namespace
+
+bool is_launched_anew(const SweepOptions& options) {
+  if (!options.set.empty() || !options.rate.empty()) return true;
+  return !axes_taken(options.command, {}).empty();
+}
+
+LaunchSpec launch_of(const SweepOptions& options) {
+  LaunchSpec spec{options.command, {}, options.workdir};
+  if (options.keep_trackers) return spec;
+  for (const auto& [name, value] : tracker_switches) {
+    if (!std::getenv(name)) spec.environment.emplace_back(name, value);
+  }
+  return spec;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a verb reads its command line: what all verbs share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace feedrate {
+
+/// A verb as the help lists it.
+struct VerbSummary {
+  std::string name;
+  std::string text;  ///< one sentence
+};
+
+/// Which colours: the terminal decides, or the user.
+enum class ColorWish : std::uint8_t { automatic, always, never };
+
+/// Adds --color.
+void add_color(CLI::App& app, ColorWish& color);
+
+/// Adds --help and reads the words. Prints the help or the version where that is asked for, and
+/// returns false then. Throws Error(usage) on what the app does not know, and on empty values.
+bool parse_words(CLI::App& app, std::vector<std::string> words);
+
+}  // namespace feedrate

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run is asked for: the command line, read once. Nothing behind it reads text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "feedrate/data/delayed_dataset.hpp"
+#include "feedrate/measure/workload.hpp"
+#include "feedrate/report/constraints.hpp"
+#include "feedrate/tune/state/options.hpp"
+#include "request/against.hpp"
+#include "request/axis_template.hpp"
+#include "request/device_name.hpp"
+#include "request/flags.hpp"
+#include "request/rate_expression.hpp"
+#include "request/requested_axes.hpp"
+
+namespace feedrate {
+
+/// Which samples are loaded, and how.
+struct DataRequest {
+  std::string path;    ///< a folder or .npy file of the user's; empty: a built-in workload
+  std::string labels;  ///< .npy file; empty: none
+  std::optional<std::string> workload;  ///< a built-in one, by name
+  std::optional<Cost> cost;
+  std::optional<double> sample_cost_s;
+  CacheMode cache = CacheMode::warm;
+  std::uint64_t max_skips = 0;
+  bool dct_scaling = false;
+
+  /// The built-in workload; "images" where none was named.
+  std::string workload_name() const { return workload.value_or("images"); }
+};
+
+/// How the search goes; what is empty depends on what is tuned.
+struct SearchRequest {
+  std::optional<double> budget_s;
+  std::optional<Search> strategy;
+  std::optional<std::vector<Tier>> allowed;  ///< narrowest first; safe always among them
+  Objective objective = Objective::utilization;
+  std::optional<double> wider_gain;  ///< a share
+  std::uint64_t seed = 0;
+  bool what_if = false;
+  std::optional<Precision> what_if_precision;  ///< of a script
+};
+
+/// The user's own command.
+struct CommandRequest {
+  std::vector<std::string> words;  ///< behind "--"; one empty word where nothing is behind it
+  std::vector<AxisTemplate> templates;
+  std::optional<RateExpression> rate;
+  std::string loader;  ///< of a script: number or name; empty: the one that trains
+  std::string folder;  ///< where it runs; empty: here
+  bool keep_trackers = false;
+  bool confirm = true;
+};
+
+/// What is written, and how.
+struct OutputRequest {
+  std::string file;  ///< of the report; "-": standard output; empty: named after the workload
+  bool json = false;
+  bool quiet = false;
+  bool progress = true;
+  ColorWish color = ColorWish::automatic;
+};
+
+/// All of it. (`Request` is what a measurer is asked for.)
+struct TuneRequest {
+  DataRequest data;
+  DeviceName device;
+  RequestedAxes axes;
+  std::optional<Against> against;  ///< empty: the usual reference
+  Constraints constraints;
+  SearchRequest search;
+  CommandRequest command;
+  OutputRequest output;
+  bool measure_card = true;
+  double trial_timeout_s = 60;
+  bool in_process = false;
+  std::string resume;  ///< report or journal of the run to go on with; empty: a new run
+
+  std::vector<std::string> words;  ///< the command line, without the program's name
+  std::string command_line;        ///< to be pasted into a shell
+
+  bool is_command() const noexcept { return !command.words.empty(); }
+  /// Whether the command is launched anew for each config: it is told its values by its arguments
+  /// or its environment. Else it is a script whose DataLoader is switched while it runs.
+  bool is_launched_anew() const {
+    return !command.templates.empty() || command.rate || !axes_taken(command.words, {}).empty();
+  }
+};
+
+}  // namespace feedrate

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `workloads`: lists the built-in workloads.
+#include "workload/workloads.hpp"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "feedrate/report/text/format.hpp"
+#include "request/flags.hpp"
+#include "request/terminal.hpp"
+#include "verbs/verb.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr const char* purpose = "List the built-in workloads.";
+
+int run(const std::vector<std::string>& words) {
+  CLI::App app(purpose, "autotune workloads");
+  if (!parse_words(app, words)) return 0;
+  for (const BuiltIn& workload : built_in_workloads()) {
+    const std::string text = std::string(workload.what) + ".";
+    std::fputs(labelled(workload.name, text, 14, columns(STDOUT_FILENO)).c_str(), stdout);
+  }
+  return 0;
+}
+
+const RegisteredVerb registered{{{"workloads", purpose}, run}};
+
+}  // namespace
+}  // namespace feedrate
