@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that a program needs to load, train on the CPU, measure and tune. Single headers are
-// lighter: load/loader.hpp alone needs nothing but the standard library.
+// All that a program needs to load, train on the CPU, measure and tune. loader.hpp and tune.hpp are
+// lighter. Images need libjpeg (-ljpeg), steps on the CPU a CBLAS (-lopenblas): without their
+// headers, or with FEEDRATE_WITHOUT_JPEG or FEEDRATE_WITHOUT_BLAS defined, the rest still works.
 #pragma once
 
-#include "feedrate/data/delayed_dataset.hpp"
-#include "feedrate/data/image/image_folder.hpp"
-#include "feedrate/data/in_memory.hpp"
-#include "feedrate/data/npy.hpp"
-#include "feedrate/data/synthetic.hpp"
-#include "feedrate/load/loader.hpp"
-#include "feedrate/load/subset.hpp"
-#include "feedrate/machine/energy.hpp"
-#include "feedrate/train/cpu/make_step.hpp"
 #include "feedrate/train/zoo.hpp"
-#include "feedrate/tune/program/in_program.hpp"
-#include "feedrate/tune/tuner.hpp"
+#include "feedrate/tune.hpp"
+
+#if __has_include(<jpeglib.h>) && !defined FEEDRATE_WITHOUT_JPEG
+#include "feedrate/data/image/image_folder.hpp"
+#else
+#include "feedrate/data/image/without_jpeg.hpp"
+#endif
+
+#if __has_include(<cblas.h>) && !defined FEEDRATE_WITHOUT_BLAS
+#include "feedrate/train/cpu/make_step.hpp"
+#else
+#include "feedrate/train/cpu/without_blas.hpp"
+#endif

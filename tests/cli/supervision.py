@@ -360,7 +360,7 @@ def the_first_interrupt_writes_a_partial_report_and_the_second_ends_at_once(tmp)
         for child in children:
             wait_for(lambda: gone(child), f"the end of the child {child}")
         if signals == 2:
-            assert time.monotonic() - begin < 10, "the second interrupt was not at once"
+            assert time.monotonic() - begin < 30, "the second interrupt was not at once"
             continue
         report = json.loads((tmp / "1.json").read_text())
         validate(report)

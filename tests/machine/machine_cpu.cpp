@@ -54,7 +54,7 @@ TEST_CASE("The mask and the quota of a process are its grant", "[machine_cpu]") 
   tree.plant("/proc/self/mountinfo", "30 1 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup rw\n");
   tree.plant("/sys/fs/cgroup/cpu.max", "150000 100000\n");
   const CpuGrant grant = CpuGrant::read(tree.root());
-  CHECK(grant.cpus == std::set<int>{0, 2, 3});
+  CHECK(grant.cpus == std::vector<int>{0, 2, 3});
   CHECK(grant.quota == 1.5);
 }
 

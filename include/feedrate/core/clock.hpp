@@ -2,7 +2,6 @@
 // The concept Clock: the library's only source of time. Tests use FakeClock and never sleep.
 #pragma once
 
-#include <chrono>
 #include <concepts>
 #include <ctime>
 #include <string>
@@ -18,8 +17,9 @@ concept Clock = requires(const C& clock) {
 /// The machine's monotonic clock.
 struct SteadyClock {
   double now_s() const noexcept {
-    const auto now = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   }
 };
 

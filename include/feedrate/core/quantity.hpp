@@ -54,9 +54,9 @@ struct Unit {
 /// The largest unit that is not larger than the value as it will be shown; `units` ascend.
 template <std::size_t N>
 Unit unit_for(double value, const std::array<Unit, N>& units) {
-  const auto fits = [&](const Unit& unit) { return std::abs(value) >= unit.size * 0.9995; };
-  const auto found = std::find_if(units.rbegin(), units.rend(), fits);
-  return found == units.rend() ? units.front() : *found;
+  std::size_t found = N - 1;
+  while (found > 0 && std::abs(value) < units[found].size * 0.9995) --found;
+  return units[found];
 }
 
 }  // namespace detail

@@ -4,11 +4,10 @@
 
 #include <sys/prctl.h>
 
-#include <chrono>
+#include <cerrno>
+#include <cmath>
 #include <cstddef>
 #include <ctime>
-#include <string>
-#include <thread>
 #include <utility>
 
 #include "feedrate/data/dataset.hpp"
@@ -38,7 +37,10 @@ inline void compute_for(double seconds) noexcept {
 inline void wait_for(double seconds) {
   thread_local const int slack = prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   static_cast<void>(slack);
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const double whole = std::floor(seconds);
+  timespec left{static_cast<time_t>(whole), static_cast<long>(1e9 * (seconds - whole))};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 /// Dataset `D` with `seconds` of `cost` added to every sample.

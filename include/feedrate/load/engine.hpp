@@ -8,13 +8,13 @@
 #include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/core/thread.hpp"
 #include "feedrate/load/counters.hpp"
 #include "feedrate/load/event_count.hpp"
 #include "feedrate/load/options.hpp"
@@ -80,7 +80,7 @@ class Engine {
   /// Ends the lease of `batch`. May be called from any thread and in any order; slots become free
   /// in the order of their batches.
   void give_back(std::uint64_t batch) {
-    const std::lock_guard lock(release_mutex_);
+    const MutexLock lock(release_mutex_);
     ring_->slot_of(batch).returned = true;
     std::uint64_t freed = 0;
     for (; ring_->slot_of(released_).returned; ++released_, ++freed) {
@@ -106,7 +106,7 @@ class Engine {
 
   /// Gives out tickets again.
   void open() {
-    const std::lock_guard lock(release_mutex_);
+    const MutexLock lock(release_mutex_);
     closed_.store(false, std::memory_order_seq_cst);
     allow();
     idle_.wake_all();
@@ -114,7 +114,7 @@ class Engine {
 
   /// Slots that the consumer holds.
   std::uint64_t leases() {
-    const std::lock_guard lock(release_mutex_);
+    const MutexLock lock(release_mutex_);
     return head_ - released_;
   }
   std::size_t slots() const noexcept { return ring_->slots(); }
@@ -238,7 +238,7 @@ class Engine {
 
   alignas(64) std::uint64_t head_ = 0;  ///< the next batch to lease; the consumer's
   std::uint64_t end_ = 0;               ///< the batch behind the last one
-  alignas(64) std::mutex release_mutex_;
+  alignas(64) Mutex release_mutex_;
   std::uint64_t released_ = 0;  ///< batches below are free again
 };
 

@@ -8,11 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <exception>
-#include <mutex>
 #include <vector>
 
+#include "feedrate/core/thread.hpp"
 #include "feedrate/load/batch.hpp"
 #include "feedrate/load/slab.hpp"
 
@@ -28,13 +27,13 @@ struct alignas(64) Slot {
   std::size_t count = 0;                    ///< valid samples; set on publication
   bool returned = false;                    ///< the lease has ended; guarded by the ring's owner
 
-  std::mutex error_mutex;
+  Mutex error_mutex;
   std::exception_ptr error;  ///< of the lowest position that failed
   std::size_t error_position = 0;
 
   /// Keeps the error of the lowest position, so that the same one surfaces whoever was first.
   void fail(std::size_t position, std::exception_ptr what) {
-    const std::lock_guard lock(error_mutex);
+    const MutexLock lock(error_mutex);
     if (error && error_position <= position) return;
     error = std::move(what);
     error_position = position;
@@ -130,7 +129,7 @@ class Ring {
   }
 
   BatchLayout layout_;
-  std::deque<Slot> slots_;  // a deque: slots hold atomics and never move
+  std::vector<Slot> slots_;  // never resized: slots hold atomics and do not move
 };
 
 }  // namespace feedrate

@@ -5,9 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "feedrate/core/thread.hpp"
 
 namespace feedrate {
 
@@ -24,7 +25,7 @@ class Skips {
  public:
   /// Whether `skip` may be left out when `allowed` distinct samples may; records it if so.
   bool admit(const Skip& skip, std::uint64_t allowed) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!is_known(skip.sample)) {
       if (distinct_.size() >= allowed) return false;
       distinct_.push_back(skip);
@@ -35,7 +36,7 @@ class Skips {
 
   /// Each skipped sample once, in the order of discovery.
   std::vector<Skip> distinct() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return distinct_;
   }
 
@@ -50,7 +51,7 @@ class Skips {
     return false;
   }
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::vector<Skip> distinct_;
   std::atomic<std::uint64_t> total_{0};
 };

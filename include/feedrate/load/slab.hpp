@@ -4,7 +4,6 @@
 
 #include <sys/mman.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <new>

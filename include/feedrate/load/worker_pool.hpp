@@ -4,14 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
-#include <system_error>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/core/thread.hpp"
 #include "feedrate/load/engine.hpp"
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/limits.hpp"
@@ -62,15 +62,17 @@ class WorkerPool {
   }
 
  private:
-  void start_one(int wanted) try {
+  void start_one(int wanted) {
     workers_->push_back(std::make_unique<Worker>(static_cast<int>(threads_.size())));
     Worker& self = *workers_->back();
-    threads_.emplace_back(
-        [state = state_, keep = workers_, &self]() noexcept { work(*state, self); });
-  } catch (const std::system_error& error) {
+    threads_.emplace_back();
+    const int error = Thread::start(
+        threads_.back(), [state = state_, keep = workers_, &self] { work(*state, self); });
+    if (error == 0) return;
+    threads_.pop_back();
     workers_->pop_back();
     throw Error(Fault::usage, "Could not start worker " + std::to_string(threads_.size() + 1) +
-                                  " of " + std::to_string(wanted) + ": " + error.what() +
+                                  " of " + std::to_string(wanted) + ": " + std::strerror(error) +
                                   ". Ask for fewer workers or raise the limit (ulimit -u).");
   }
 
@@ -127,7 +129,7 @@ class WorkerPool {
   std::shared_ptr<CrewState> state_;
   std::shared_ptr<std::vector<std::unique_ptr<Worker>>> workers_ =
       std::make_shared<std::vector<std::unique_ptr<Worker>>>();
-  std::vector<std::thread> threads_;
+  std::vector<Thread> threads_;
 };
 
 }  // namespace feedrate

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/cgroup.hpp"
@@ -52,32 +52,35 @@ struct Limits {
 
 namespace detail {
 
-/// The numbers of a kernel list such as "0-3,8"; what can't be read is left out.
-inline std::set<int> numbers_in(std::string_view list) {
+/// The numbers of a kernel list such as "0-3,8", ascending; what can't be read is left out.
+inline std::vector<int> numbers_in(std::string_view list) {
   constexpr std::uint64_t most = 1 << 16;
-  std::set<int> numbers;
+  std::vector<int> numbers;
   for (const std::string_view range : split(trimmed(list), ',')) {
     const std::size_t dash = range.find('-');
     const auto low = parse_count(range.substr(0, dash));
     const auto high = dash == std::string_view::npos ? low : parse_count(range.substr(dash + 1));
     if (!low || !high || *high >= most) continue;
-    for (std::uint64_t n = *low; n <= *high; ++n) numbers.insert(static_cast<int>(n));
+    for (auto n = static_cast<int>(*low); n <= static_cast<int>(*high); ++n) {
+      const auto place = std::lower_bound(numbers.begin(), numbers.end(), n);
+      if (place == numbers.end() || *place != n) numbers.insert(place, n);
+    }
   }
   return numbers;
 }
 
-inline std::set<int> read_numbers(const std::string& path) {
+inline std::vector<int> read_numbers(const std::string& path) {
   return numbers_in(read_text(path).value_or(""));
 }
 
-inline std::set<int> read_affinity(const std::string& root) {
+inline std::vector<int> read_affinity(const std::string& root) {
   const std::string status = read_text(root + "/proc/self/status").value_or("");
   return numbers_in(value_after(status, "Cpus_allowed_list:").value_or(""));
 }
 
 /// How many of the CPUs online the mask names: it also names those that might be plugged in later.
-inline int count_in(const std::set<int>& mask, const std::set<int>& online) {
-  const auto in_mask = [&](int cpu) { return mask.count(cpu) > 0; };
+inline int count_in(const std::vector<int>& mask, const std::vector<int>& online) {
+  const auto in_mask = [&](int cpu) { return std::binary_search(mask.begin(), mask.end(), cpu); };
   return static_cast<int>(std::count_if(online.begin(), online.end(), in_mask));
 }
 
@@ -129,8 +132,8 @@ inline std::uint64_t kilobytes(std::string_view meminfo, std::string_view key) {
 
 /// `cgroup_cpus` is the quota of the control group, if any.
 inline CpuLimits read_cpu_limits(const std::string& root, std::optional<double> cgroup_cpus) {
-  const std::set<int> mask = detail::read_affinity(root);
-  std::set<int> online = detail::read_numbers(root + "/sys/devices/system/cpu/online");
+  const std::vector<int> mask = detail::read_affinity(root);
+  std::vector<int> online = detail::read_numbers(root + "/sys/devices/system/cpu/online");
   if (online.empty()) online = mask;  // some sandboxes hide /sys
   CpuLimits cpus;
   cpus.visible = std::max<int>(1, std::ssize(online));

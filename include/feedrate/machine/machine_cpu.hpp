@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/cgroup.hpp"
@@ -22,7 +22,7 @@ namespace feedrate {
 
 /// The CPUs that this process may use.
 struct CpuGrant {
-  std::set<int> cpus;                ///< of the affinity mask; empty: unknown, so all
+  std::vector<int> cpus;             ///< of the affinity mask, ascending; empty: unknown, so all
   std::optional<double> quota = {};  ///< of the control group, in CPUs
 
   /// `root` replaces / in tests.
@@ -102,7 +102,8 @@ inline MachineCpu MachineCpu::read(const CpuGrant& grant, const std::string& roo
   const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
   MachineCpu sum;
   detail::for_each_cpu(stat, [&](int cpu, const detail::CpuTicks& ticks) {
-    if (!grant.cpus.empty() && !grant.cpus.contains(cpu)) return;
+    const auto& own = grant.cpus;
+    if (!own.empty() && !std::binary_search(own.begin(), own.end(), cpu)) return;
     ++sum.cpus;
     sum.used_s += static_cast<double>(ticks.used()) * tick_s;
     sum.stolen_s += static_cast<double>(ticks.steal) * tick_s;

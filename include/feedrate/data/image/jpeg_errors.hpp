@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdio>
 
+#if !__has_include(<jpeglib.h>)
+#error "feedrate/data/image needs libjpeg-turbo: install libjpeg-dev, and link with -ljpeg"
+#endif
 #include <jpeglib.h>
 
 namespace feedrate::detail {

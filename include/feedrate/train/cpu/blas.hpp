@@ -2,6 +2,9 @@
 // Matrix products by any CBLAS, one thread per call: the step has its own threads.
 #pragma once
 
+#if !__has_include(<cblas.h>)
+#error "feedrate/train/cpu needs a CBLAS: install libopenblas-dev, and link with -lopenblas"
+#endif
 #include <cblas.h>
 
 #include <algorithm>

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <utility>
+#include <vector>
 
 #include "feedrate/core/axes.hpp"
 #include "feedrate/measure/measurer.hpp"
@@ -42,14 +42,16 @@ class MemoryLimit {
 
  private:
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
-  using Known = std::map<decltype(values_of(Config{})), std::uint64_t>;
+  using Known = std::vector<std::pair<Config, std::uint64_t>>;
 
   template <class Ask>
   static std::uint64_t asked(Known& known, Config config, Ask&& ask) {
-    config.workers = std::min(config.workers, 1);  // their number takes no memory
-    const auto [found, added] = known.try_emplace(values_of(config), 0);
-    if (added) found->second = ask();
-    return found->second;
+    config.workers = config.workers > 0 ? 1 : 0;  // how many there are takes no memory of batches
+    for (const auto& [one, bytes] : known) {
+      if (one == config) return bytes;
+    }
+    known.emplace_back(config, ask());
+    return known.back().second;
   }
 
   Measurer& measurer_;
