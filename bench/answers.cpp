@@ -16,7 +16,7 @@
 #include "feedrate/report/text/shell.hpp"
 #include "interleaved.hpp"
 #include "origin.hpp"
-#include "request/options.hpp"
+#include "request/parse_request.hpp"
 #include "trials/prepare.hpp"
 
 namespace feedrate {
@@ -118,7 +118,9 @@ Pipeline pipeline_of(const Json& report, const std::vector<Config>& configs) {
   words.erase(words.begin());
   Preparation preparation;
   preparation.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  PreparedWorkload prepared = prepare(parse_command_line(words).value(), preparation);
+  const TuneRequest request = parse_request(words).value();
+  PreparedWorkload prepared =
+      prepare({request.data, choose_device(request.device), request.search.seed}, preparation);
   int largest = 1;
   for (const Config& config : configs) largest = std::max(largest, config.batch);
   return {std::move(prepared.workload), largest, prepared.info.cache};

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
-#include "plan/fit_batches.hpp"
 #include "process/guard.hpp"
 #include "trials/trial_child.hpp"
 #include "verbs/verb.hpp"
@@ -37,9 +36,7 @@ int exit_code(Fault fault) noexcept {
 int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (feedrate::is_guard(words)) return feedrate::run_guard(words);
-  if (feedrate::is_trial_child(words)) {
-    return feedrate::run_trial_child(words, feedrate::fit_batches);
-  }
+  if (feedrate::is_trial_child(words)) return feedrate::run_trial_child(words);
   return feedrate::run_verb(words);
 } catch (const feedrate::Error& error) {
   std::cerr << "autotune: " << error.what() << '\n';

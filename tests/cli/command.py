@@ -204,7 +204,7 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"--dct-scaling goes with", ["--dct-scaling", "--workload", "tabular"]),
         (r"lie in memory", ["--cache", "cold", *TABULAR, "--no-card", "--quiet"]),
         (r"--labels goes with --data", ["--labels", "x.npy"]),
-        (r"--budget 10ms is shorter than one trial", ["--budget", "10ms"]),
+        (r"--budget of 10.0 ms is shorter than one trial", ["--budget", "10ms"]),
         (r"--search 'best' makes no sense", ["--search", "best"]),
         (r"--search 'grid,random' makes no sense: it takes one of model", ["--search", "grid,random"]),
         (r"--color 'foo' makes no sense: it takes one of auto, always, never\.", ["--color", "foo"]),

@@ -94,7 +94,7 @@ struct ImageNet {
     device = train_on_gpu(
         {.uuid = uuid, .model = zoo::images(), .optimizer = sgd(0.01f), .field = "image"});
     plan.space.precision = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
-    limit_device_memory(plan, 0, gpu_free_bytes(uuid));
+    limit_device_memory(plan, std::nullopt, gpu_free_bytes(uuid));
     workload.largest_batch = device->largest_batch();
   }
 

@@ -62,7 +62,7 @@ class Commands {
     CommandPlan plan;
     plan.spec.command = std::move(words);
     plan.templates = parse_templates(setting.sets);
-    plan.rate = setting.rate;
+    if (!setting.rate.empty()) plan.rate.emplace(setting.rate);
     plan.timeout_s = setting.timeout_s;
     plan.patience_s = setting.patience_s;
     return std::make_unique<CommandTrials>(std::move(plan), std::make_unique<ControlSocket>(),

@@ -27,7 +27,7 @@ DevicesHere three_gpus() {
 }
 
 TrainingDevice choose(const std::string& wish, const DevicesHere& here) {
-  return choose_device(wish, [&] { return here; });
+  return choose_device(wish.empty() ? DeviceName{} : parse_device(wish), [&] { return here; });
 }
 
 void check_refused(const std::string& wish, const DevicesHere& here, Fault fault,
@@ -70,12 +70,13 @@ TEST_CASE("The cpu and emulated accelerators ask no driver", "[device]") {
   const auto nobody = []() -> DevicesHere {
     throw Error(Fault::internal, "The driver was asked.");
   };
-  CHECK(choose_device("cpu", nobody).is_cpu());
-  CHECK(choose_device("cpu", nobody).name() == "cpu");
-  const TrainingDevice emulated = choose_device("emulated:2ms@64", nobody);
+  CHECK(choose_device(parse_device("cpu"), nobody).is_cpu());
+  CHECK(choose_device(parse_device("cpu"), nobody).name() == "cpu");
+  const TrainingDevice emulated = choose_device(parse_device("emulated:2ms@64"), nobody);
   CHECK(emulated.accelerator->batch == 64);
   CHECK(emulated.name() == "emulated:2ms@64");
-  CHECK(choose_device("emulated:h100/resnet50", nobody).name() == "emulated:h100/resnet50");
+  CHECK(choose_device(parse_device("emulated:h100/resnet50"), nobody).name() ==
+        "emulated:h100/resnet50");
   CHECK_FALSE(emulated.is_cpu());
 }
 

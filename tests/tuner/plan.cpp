@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.hpp"
 
-#include "plan/command_plan.hpp"
-#include "plan/plan_gpu.hpp"
-
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "plan/command_plan.hpp"
+#include "plan/plan_gpu.hpp"
+#include "request/search_options.hpp"
 
 namespace feedrate::plan_tests {
 namespace {
@@ -44,17 +45,24 @@ std::uint64_t bytes_of(const Config& config) {
 }
 
 /// On a GPU with the batches that fit there, as preparing finds them.
-TuneOptions plan_on(const TrainingDevice& device, const SweepOptions& options = {},
+TuneOptions plan_on(const TrainingDevice& device, const TuneRequest& options = {},
                     PlannedWorkload workload = pictures(), int cpus = 16) {
   const auto plan = [&] { return plan_sweep(options, limits_of(cpus), device, workload); };
   if (device.gpu) workload.batches = device_batches(plan(), workload, bytes_of);
   return plan();
 }
 
-void check_refused(const TrainingDevice& device, const SweepOptions& options,
+void check_refused(const TrainingDevice& device, const TuneRequest& options,
                    const std::string& part, const PlannedWorkload& workload = pictures()) {
   CHECK_THROWS_MATCHES(plan_on(device, options, workload), Error,
                        MessageMatches(ContainsSubstring(part)));
+}
+
+/// A sweep of the cpu against `config`.
+TuneRequest against(const std::string& config) {
+  TuneRequest options;
+  options.against = parse_against(config, {});
+  return options;
 }
 
 /// "precision tf32: WHY" for each value that was left out of an axis.
@@ -68,7 +76,7 @@ std::string left_out(const TuneOptions& plan, const std::string& axis) {
 
 TEST_CASE("On a GPU every axis of it is swept, against what frameworks do", "[plan]") {
   // Bug: a GPU swept as if it were a cpu; gains over a reference that nobody has.
-  SweepOptions options;
+  TuneRequest options;
   const TuneOptions plan = plan_on(gpu_of("9.0"), options);
   const Space& space = plan.space;
   CHECK(space.prefetch == std::vector{2, 4});
@@ -91,11 +99,11 @@ TEST_CASE("Samples that are no bytes have one place of preprocessing", "[plan]")
   const TuneOptions plan = plan_on(gpu_of("9.0"), {}, floats);
   CHECK(plan.space.preprocess == std::vector{Preprocess::device});
   CHECK(plan.reference == Config{});
-  SweepOptions host;
-  host.axes[&Config::preprocess] = "host";
+  TuneRequest host;
+  host.axes.read("preprocess", "host");
   check_refused(gpu_of("9.0"), host, "No value of --preprocess can be used: these samples are no",
                 floats);
-  host.axes[&Config::preprocess] = "host,device";
+  host.axes.read("preprocess", "host,device");
   CHECK_THAT(left_out(plan_on(gpu_of("9.0"), host, floats), "preprocess"),
              ContainsSubstring("host: these samples are no bytes"));
 }
@@ -109,8 +117,8 @@ TEST_CASE("Number formats that a GPU lacks are left out with the reason", "[plan
         "bf16: the NVIDIA Thing has compute capability 7.5, below 8.0; ");
   CHECK(plan_on(gpu_of("6.1")).space.precision == std::vector{Precision::fp32});
   CHECK(plan_on(gpu_of("")).space.precision.size() == 4);
-  SweepOptions bf16;
-  bf16.axes[&Config::precision] = "bf16";
+  TuneRequest bf16;
+  bf16.axes.read("precision", "bf16");
   check_refused(gpu_of("7.5"), bf16, "No value of --precision can be used: the NVIDIA Thing has");
 }
 
@@ -125,16 +133,16 @@ TEST_CASE("Batches double up to what fits into the device's memory", "[plan]") {
   CHECK(batches.back() == 65536);
   CHECK(std::find(batches.begin(), batches.end(), 32) != batches.end());
   CHECK(std::is_sorted(batches.begin(), batches.end()));
-  SweepOptions small;
-  small.max_device_memory = "2GiB";
+  TuneRequest small;
+  small.constraints.max_device_memory_bytes = 2 * gib;
   CHECK(plan_on(gpu_of("9.0"), small).space.batch.back() == 2048);
   CHECK(plan_on(gpu_of("9.0"), small).max_device_memory_bytes == 2 * gib);
   CHECK(plan_on(gpu_of("9.0"), {}, pictures(700)).space.batch.back() == 512);
-  SweepOptions given;
-  given.axes[&Config::batch] = "48,200000";
+  TuneRequest given;
+  given.axes.read("batch", "48,200000");
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{48});
-  given.axes[&Config::batch].clear();
-  given.allow = "safe";
+  given.axes = {};
+  given.search.allowed = {Tier::safe};
   CHECK(plan_on(gpu_of("9.0"), given).space.batch == std::vector{32});
 }
 
@@ -146,15 +154,14 @@ TEST_CASE("Batches end at what the step takes, and one beyond that is refused in
   large.largest_batch = 42'799;
   CHECK(plan_on(gpu_of("9.0"), {}, large).space.batch.back() == 32768);
   const std::string why = "a step of this model on the GPU takes batches of up to 42799 samples";
-  SweepOptions given;
-  given.axes[&Config::batch] = "32,65536";
+  TuneRequest given;
+  given.axes.read("batch", "32,65536");
   const TuneOptions plan = plan_on(gpu_of("9.0"), given, large);
   CHECK(plan.space.batch == std::vector{32});
   CHECK(left_out(plan, "batch") == "65536: " + why + "; ");
-  given.axes[&Config::batch] = "65536";
+  given.axes.read("batch", "65536");
   check_refused(gpu_of("9.0"), given, "No value of --batch can be used: " + why + ".", large);
-  given = {};
-  given.against = "batch=65536";
+  given = against("batch=65536");
   check_refused(gpu_of("9.0"), given, "--against batch=65536 can't be run: " + why, large);
 }
 
@@ -162,8 +169,8 @@ TEST_CASE("Configs that need more than free memory are not tried, whatever is al
   // Bug: a batch that fills the machine's memory, which is found out by filling it.
   Limits limits = limits_of(2);
   const auto most = [&](const std::string& allowed) {
-    SweepOptions options;
-    options.max_memory = allowed;
+    TuneRequest options;
+    if (!allowed.empty()) options.constraints.max_memory_bytes = parse_bytes("", allowed);
     return plan_sweep(options, limits, {}, {.batches = {32}, .samples = 64}).max_memory_bytes;
   };
   CHECK(most("") == ~std::uint64_t{0});
@@ -190,8 +197,8 @@ TEST_CASE("The default space of a GPU stays small enough to be searched", "[plan
   const TuneOptions plan = plan_on(gpu_of("9.0"));
   CHECK(plan.space.workers == std::vector{0, 1, 4, 16});
   CHECK_THAT(left_out(plan, "workers"), ContainsSubstring("2: the space would have more than"));
-  SweepOptions given;
-  given.axes[&Config::workers] = "0,1,2,3,4,5,6,7,8,9,10";
+  TuneRequest given;
+  given.axes.read("workers", "0,1,2,3,4,5,6,7,8,9,10");
   CHECK(plan_on(gpu_of("9.0"), given).space.workers.size() == 11);
 }
 
@@ -205,35 +212,35 @@ TEST_CASE("The cpu and emulated accelerators have no axes of GPUs", "[plan]") {
     CHECK(plan.space.preprocess == std::vector{Preprocess::device});
     CHECK(plan.reference.preprocess == Preprocess::device);
     CHECK(plan.not_applicable.empty());
-    SweepOptions options;
-    options.axes[&Config::graph] = "on";
+    TuneRequest options;
+    options.axes.read("graph", "on");
     check_refused(device, options, "No value of --graph can be used: ");
-    options.axes[&Config::graph] = "on,off";
-    options.axes[&Config::preprocess] = "device,host";
+    options.axes.read("graph", "on,off");
+    options.axes.read("preprocess", "device,host");
     CHECK_FALSE(left_out(plan_on(device, options), "graph").empty());
     CHECK_FALSE(left_out(plan_on(device, options), "preprocess").empty());
     options = {};
-    options.max_device_memory = "1GiB";
+    options.constraints.max_device_memory_bytes = gib;
     check_refused(device, options, "--max-device-memory is about a GPU's memory");
   }
-  SweepOptions options;
-  options.axes[&Config::graph] = "maybe";
-  check_refused(cpu, options, "--graph 'maybe' makes no sense: it takes one or more of off, on");
-  options.axes[&Config::graph].clear();
-  options.axes[&Config::preprocess] = "disk";
-  check_refused(cpu, options, "--preprocess 'disk' makes no sense");
+  RequestedAxes axes;
+  CHECK_THROWS_MATCHES(axes.read("graph", "maybe"), Error,
+                       MessageMatches(ContainsSubstring(
+                           "--graph 'maybe' makes no sense: it takes one or more of off, on")));
+  CHECK_THROWS_MATCHES(axes.read("preprocess", "disk"), Error,
+                       MessageMatches(ContainsSubstring("--preprocess 'disk' makes no sense")));
 }
 
 TEST_CASE("Values fixed on the command line also hold on a GPU", "[plan]") {
   // Bug: an axis that was given and is filled by its default all the same.
-  SweepOptions options;
-  options.axes[&Config::workers] = "3";
-  options.axes[&Config::prefetch] = "7";
-  options.axes[&Config::pinned] = "on";
-  options.axes[&Config::graph] = "on";
-  options.axes[&Config::preprocess] = "device";
-  options.axes[&Config::precision] = "bf16";
-  options.axes[&Config::batch] = "128";
+  TuneRequest options;
+  options.axes.read("workers", "3");
+  options.axes.read("prefetch", "7");
+  options.axes.read("pinned", "on");
+  options.axes.read("graph", "on");
+  options.axes.read("preprocess", "device");
+  options.axes.read("precision", "bf16");
+  options.axes.read("batch", "128");
   const TuneOptions plan = plan_on(gpu_of("9.0"), options);
   CHECK(configs_of(plan.space) == std::vector{Config{.workers = 3,
                                                      .prefetch = 7,
@@ -247,15 +254,15 @@ TEST_CASE("Values fixed on the command line also hold on a GPU", "[plan]") {
                                  .precision = Precision::bf16,
                                  .batch = 128});
   options = {};
-  options.axes[&Config::step_threads] = "2";
+  options.axes.read("step_threads", "2");
   check_refused(gpu_of("9.0"), options, "No value of --step-threads can be used: the step runs on");
 }
 
 TEST_CASE("For mfu each precision needs a rate that was measured on the device", "[plan]") {
   // Bug: the products of the cpu as the peak of a GPU, or precisions compared by no peak at all.
-  SweepOptions options;
-  options.objective = "mfu";
-  options.no_card = true;
+  TuneRequest options;
+  options.search.objective = Objective::mfu;
+  options.measure_card = false;
   TuneOptions plan = plan_on(gpu_of("9.0"), options);
   add_peaks(plan, {{Precision::fp32, 5e13}, {Precision::bf16, 8e14}});
   CHECK(plan.space.precision == std::vector{Precision::fp32, Precision::bf16});
@@ -267,32 +274,34 @@ TEST_CASE("For mfu each precision needs a rate that was measured on the device",
   check_refused({}, options, "compares with the machine card");
 }
 
-TEST_CASE("Early checks need no workload", "[plan]") {
-  // Bug: a value refused early that the workload would have allowed, or nonsense found too late.
-  SweepOptions options;
-  options.axes[&Config::preprocess] = "host";
-  check_early(options, limits_of(4), gpu_of("9.0"));
-  options.axes[&Config::graph] = "perhaps";
-  CHECK_THROWS_AS(check_early(options, limits_of(4), gpu_of("9.0")), Error);
-}
-
-/// A sweep of the cpu against `config`.
-SweepOptions against(const std::string& config) {
-  SweepOptions options;
-  options.against = config;
-  return options;
+TEST_CASE("A plan without a workload checks what holds for every workload", "[plan]") {
+  // Bug: a value refused early that the workload would have allowed, or one that no workload allows
+  // refused after minutes of preparing.
+  const auto early = [](const TrainingDevice& device, const TuneRequest& options) {
+    return plan_sweep(options, limits_of(4), device, {});
+  };
+  TuneRequest options;
+  options.axes.read("preprocess", "host");
+  options.axes.read("batch", "7");
+  CHECK(early(gpu_of("9.0"), options).space.preprocess == std::vector{Preprocess::host});
+  CHECK_THROWS_AS(early({}, options), Error);
+  CHECK(early({}, against("batch=1000000")).reference.batch == 1'000'000);
+  CHECK_THROWS_AS(early({}, against("pinned=on")), Error);
+  options = {};
+  options.constraints.max_batch = 4;
+  CHECK(early({}, options).reference.batch == 4);
 }
 
 TEST_CASE("The reference is what --against names, and the usual value of all else", "[plan]") {
   // Bug: gains over no workers and batch 32 for somebody who has neither.
-  const auto reference = [](const SweepOptions& options) { return plan_on({}, options).reference; };
+  const auto reference = [](const TuneRequest& options) { return plan_on({}, options).reference; };
   CHECK(reference(against("workers=8,batch=64")) ==
         Config{.workers = 8, .prefetch = 2, .step_threads = 16, .batch = 64});
   CHECK(reference(against("workers=8,prefetch=5,step-threads=3,precision=bf16")) ==
         Config{.workers = 8, .prefetch = 5, .step_threads = 3, .precision = Precision::bf16});
   CHECK(reference(against("workers=0")) == Config{.step_threads = 16});
-  SweepOptions fixed = against("workers=2");
-  fixed.axes[&Config::batch] = "128";
+  TuneRequest fixed = against("workers=2");
+  fixed.axes.read("batch", "128");
   CHECK(reference(fixed).batch == 128);
   CHECK(plan_on(gpu_of("9.0"), against("pinned=on,graph=on,batch=48,precision=tf32")).reference ==
         Config{.pinned = true,
@@ -336,7 +345,8 @@ TEST_CASE("A pair of --against that does not apply is an error", "[plan]") {
            std::pair("workers=0,prefetch=4", "--against prefetch=4 needs workers"),
            std::pair("accumulate=2", "--against accumulate=2 needs --effective-batch"),
        }) {
-    check_refused(cpu, against(text), part);
+    CHECK_THROWS_MATCHES(plan_on(cpu, against(text)), Error,
+                         MessageMatches(ContainsSubstring(part)));
   }
   check_refused(gpu_of("7.5"), against("precision=bf16"), "below 8.0; choose another value");
   check_refused(gpu_of("9.0"), against("step_threads=2"), "can't be run: the step runs on the GPU");
@@ -344,16 +354,16 @@ TEST_CASE("A pair of --against that does not apply is an error", "[plan]") {
 
 TEST_CASE("An error in another option does not name --against", "[plan]") {
   // Bug: "--against pinned=on" of a user who wrote --pinned on.
-  SweepOptions options = against("workers=2");
-  options.axes[&Config::pinned] = "on";
+  TuneRequest options = against("workers=2");
+  options.axes.read("pinned", "on");
   check_refused({}, options, "No value of --pinned can be used");
 }
 
 TEST_CASE("Constraints limit what is tried, and not what --against names", "[plan]") {
   // Bug: the user's own config left out of the run that is to be compared with it.
-  SweepOptions options = against("workers=8,batch=64");
-  options.max_workers = "2";
-  options.max_batch = "32";
+  TuneRequest options = against("workers=8,batch=64");
+  options.constraints.max_workers = 2;
+  options.constraints.max_batch = 32;
   const TuneOptions plan = plan_on({}, options);
   CHECK(plan.reference.workers == 8);
   CHECK(plan.reference.batch == 64);
@@ -363,56 +373,57 @@ TEST_CASE("Constraints limit what is tried, and not what --against names", "[pla
 
 TEST_CASE("With --effective-batch the batch of --against divides it", "[plan]") {
   // Bug: a reference whose update has other samples than all else.
-  SweepOptions options = against("batch=16");
-  options.effective_batch = "64";
-  CHECK(plan_on({}, options).reference.accumulate == 4);
-  options.against = "accumulate=2";
-  CHECK(plan_on({}, options).reference.batch == 32);
-  options.against = "batch=16,accumulate=4";
-  CHECK(plan_on({}, options).reference.accumulate == 4);
-  for (const char* text : {"batch=32,accumulate=4", "accumulate=3"}) {
-    options.against = text;
-    check_refused({}, options, "does not fit --effective-batch 64");
+  const auto accumulating = [](const std::string& text) {
+    TuneRequest options;
+    options.constraints.effective_batch = 64;
+    options.against = parse_against(text, 64);
+    return options;
+  };
+  CHECK(plan_on({}, accumulating("batch=16")).reference.accumulate == 4);
+  CHECK(plan_on({}, accumulating("accumulate=2")).reference.batch == 32);
+  CHECK(plan_on({}, accumulating("batch=16,accumulate=4")).reference.accumulate == 4);
+  for (const auto& [text, part] :
+       {std::pair("batch=32,accumulate=4", "does not fit --effective-batch 64"),
+        std::pair("accumulate=3", "does not fit --effective-batch 64"),
+        std::pair("batch=48", "--against batch=48 does not divide --effective-batch 64")}) {
+    CHECK_THROWS_MATCHES(accumulating(text), Error, MessageMatches(ContainsSubstring(part)));
   }
-  options.against = "batch=48";
-  check_refused({}, options, "--against batch=48 does not divide --effective-batch 64");
 }
 
 TEST_CASE("What --allow leaves out keeps the value of --against", "[plan]") {
   // Bug: a safe choice that can't be had, since its tier starts from another batch or precision.
-  SweepOptions options = against("workers=2,batch=128,precision=bf16");
-  options.allow = "safe";
+  TuneRequest options = against("workers=2,batch=128,precision=bf16");
+  options.search.allowed = {Tier::safe};
   Space space = plan_on({}, options).space;
   CHECK(space.batch == std::vector{128});
   CHECK(space.precision == std::vector{Precision::bf16});
-  options.axes[&Config::batch] = "32,64";
-  options.axes[&Config::precision] = "fp32";
+  options.axes.read("batch", "32,64");
+  options.axes.read("precision", "fp32");
   const TuneOptions plan = plan_on({}, options);
   CHECK(plan.space.batch == std::vector{128});
   CHECK(plan.space.precision == std::vector{Precision::bf16});
   CHECK(left_out(plan, "batch") ==
         "32: --allow leaves training out; 64: --allow leaves training out; ");
   CHECK(plan_on(gpu_of("9.0"), options).space.batch == std::vector{128});
-  options.max_batch = "64";
+  options.constraints.max_batch = 64;
   check_refused({}, options, "--max-batch 64 is below the batch of --against, 128, which --allow");
 }
 
 TEST_CASE("A command's reference has the first values, and only allowed tiers change", "[plan]") {
   // Bug: --batch 64,32 that compares with 32, and a batch recommended in spite of --allow safe.
-  SweepOptions options;
-  options.command = {"train", "--bs", "{batch}"};
-  options.axes[&Config::batch] = "64,32";
+  TuneRequest options;
+  options.command.words = {"train", "--bs", "{batch}"};
+  options.axes.read("batch", "64,32");
   const auto plan = [&] { return plan_launches(options, limits_of(2)); };
   CHECK(plan().reference.batch == 64);
   CHECK(plan().space.batch == std::vector{32, 64});
-  options.max_batch = "32";
+  options.constraints.max_batch = 32;
   CHECK(plan().reference.batch == 32);
-  options.max_batch = "";
-  options.allow = "safe";
+  options.constraints.max_batch.reset();
+  options.search.allowed = {Tier::safe};
   CHECK(plan().space.batch == std::vector{64});
   CHECK(left_out(plan(), "batch") == "32: --allow leaves training out; ");
-  options.allow = "everything";
-  CHECK_THROWS_AS(plan(), Error);
+  CHECK_THROWS_AS(parse_tiers("--allow", "everything"), Error);
 }
 
 TEST_CASE("A script is tried in its own precision, and in a narrower one if allowed", "[plan]") {
@@ -421,24 +432,24 @@ TEST_CASE("A script is tried in its own precision, and in a narrower one if allo
   found.info.script.emplace();
   found.batches = {32};
   Config& own = found.info.script->config;
-  SweepOptions options;
+  TuneRequest options;
   const auto planned = [&](Precision precision) {
     own.precision = precision;
     return plan_script(options, limits_of(2), found);
   };
   const auto precisions = [&](Precision precision) { return planned(precision).space.precision; };
   CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32});
-  options.allow = "numerics";
+  options.search.allowed = {Tier::safe, Tier::numerics};
   CHECK(precisions(Precision::fp32) == std::vector{Precision::fp32, Precision::bf16});
   CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
   CHECK(precisions(Precision::fp16) == std::vector{Precision::fp16});
   CHECK(left_out(planned(Precision::fp16), "precision") ==
         "bf16: the script steps in fp16 already; ");
-  options.axes[&Config::precision] = "fp32,tf32,bf16";
+  options.axes.read("precision", "fp32,tf32,bf16");
   CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
-  options.axes[&Config::precision].clear();
-  options.what_if = true;
-  options.what_if_name = "bf16";
+  options.axes = {};
+  options.search.what_if = true;
+  options.search.what_if_precision = Precision::bf16;
   CHECK_THROWS_MATCHES(planned(Precision::bf16), Error,
                        MessageMatches(ContainsSubstring("the script steps in bf16 already")));
 }

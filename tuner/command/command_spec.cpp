@@ -5,8 +5,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "command/templates.hpp"
-
 namespace feedrate {
 namespace {
 
@@ -21,14 +19,9 @@ constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = 
 
 }  // namespace
 
-bool is_launched_anew(const SweepOptions& options) {
-  if (!options.set.empty() || !options.rate.empty()) return true;
-  return !axes_taken(options.command, {}).empty();
-}
-
-LaunchSpec launch_of(const SweepOptions& options) {
-  LaunchSpec spec{options.command, {}, options.workdir};
-  if (options.keep_trackers) return spec;
+LaunchSpec launch_of(const CommandRequest& command) {
+  LaunchSpec spec{command.words, {}, command.folder};
+  if (command.keep_trackers) return spec;
   for (const auto& [name, value] : tracker_switches) {
     if (!std::getenv(name)) spec.environment.emplace_back(name, value);
   }

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The user's command: whether there is one, and how it is launched.
+// How the user's command is launched.
 #pragma once
 
 #include "process/launch.hpp"
-#include "request/options.hpp"
+#include "request/request.hpp"
 
 namespace feedrate {
 
-inline bool is_command(const SweepOptions& options) {
-  return !options.command.empty();
-}
-
-/// Whether the command is launched anew for each config: it is told its values by its arguments or
-/// its environment. Else it is a script whose DataLoader is switched while it runs.
-bool is_launched_anew(const SweepOptions& options);
-
-/// How the command is launched: with trackers switched off, unless they shall be kept.
-LaunchSpec launch_of(const SweepOptions& options);
+/// With trackers of experiments switched off, unless they shall be kept.
+LaunchSpec launch_of(const CommandRequest& command);
 
 }  // namespace feedrate

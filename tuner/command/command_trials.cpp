@@ -92,7 +92,6 @@ CommandTrials::CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> re
       plan_(std::move(plan)),
       rendezvous_(std::move(rendezvous)),
       name_(name_of_command(plan_.spec.command)) {
-  if (!plan_.rate.empty()) expression_.emplace(plan_.rate);
   plan_.spec.environment.emplace_back("FEEDRATE_ATTACH", rendezvous_->socket_path());
   const auto taken = axes_taken(plan_.spec.command, plan_.templates);
   takes_batch_ = plan_.with_config || std::find(taken.begin(), taken.end(), "batch") != taken.end();
@@ -127,7 +126,7 @@ LaunchSpec CommandTrials::spec_of(const Config& config) const {
 /// Launches a config and waits for its first word.
 std::unique_ptr<CommandLaunch> CommandTrials::launch(const Config& config,
                                                      const RoundOptions& options) {
-  RateSource source(expression_ ? &*expression_ : nullptr, kind_, options,
+  RateSource source(plan_.rate ? &*plan_.rate : nullptr, kind_, options,
                     takes_batch_ ? config.batch : 1);
   auto launched = std::make_unique<CommandLaunch>(
       name_, spec_of(config), *rendezvous_, std::move(source), options,

@@ -21,8 +21,8 @@ struct CommandPlan {
   std::vector<AxisTemplate> templates;
   /// The launch of a config; where empty, the templates say it.
   std::function<LaunchSpec(const LaunchSpec&, const Config&)> with_config = {};
-  std::string rate;       ///< what --rate says; empty: nothing
-  Config reference;       ///< the config that is launched first
+  std::optional<RateExpression> rate = {};  ///< finds the rate in what it prints
+  Config reference;                         ///< the config that is launched first
   double timeout_s = 60;  ///< a launch that says nothing of its speed for so long is ended
   double patience_s = 5;  ///< between asking a command to end and killing it
   const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
@@ -34,7 +34,7 @@ std::string name_of_command(const std::vector<std::string>& command);
 /// Runs rounds of a command as a whole; of no part alone.
 class CommandTrials final : public TrialRunner {
  public:
-  /// Helpers connect to the control socket. Throws Error(usage) if --rate is invalid.
+  /// Helpers come to the rendezvous.
   CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> rendezvous,
                 std::optional<Prepared> known);
 
@@ -70,7 +70,6 @@ class CommandTrials final : public TrialRunner {
   CommandPlan plan_;
   std::unique_ptr<ControlSocket> rendezvous_;
   std::string name_;
-  std::optional<RateExpression> expression_;
   std::optional<RateKind> kind_;  ///< once the first launch has shown it
   bool takes_batch_ = false;      ///< the command takes the config's batch
   double started_s_ = 0;

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "feedrate/measure/round.hpp"
 #include "feedrate/report/json/machine_json.hpp"
+#include "request/rate_expression.hpp"
 
 namespace feedrate {
 
@@ -28,23 +28,6 @@ inline constexpr std::array<std::string_view, 3> rate_kind_names = {"hook", "hel
 constexpr std::string_view name_of(RateKind kind) noexcept {
   return rate_kind_names[static_cast<std::size_t>(kind)];
 }
-
-/// What --rate says: an expression whose one group holds the rate. Its unit is what the command
-/// prints; it is taken for samples/s.
-class RateExpression {
- public:
-  /// `text` is "regex:" and an ECMAScript expression. Throws Error(usage).
-  explicit RateExpression(const std::string& text);
-
-  /// What the group of the first match caught; empty where nothing matches.
-  std::optional<std::string> caught_in(const std::string& line) const;
-
-  const std::string& text() const noexcept { return text_; }  ///< as it was given
-
- private:
-  std::string text_;
-  std::regex expression_;
-};
 
 /// A finite rate of more than 0, and nothing else; empty otherwise.
 std::optional<double> parse_rate(std::string_view text);

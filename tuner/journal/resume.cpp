@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "feedrate/core/error.hpp"
+#include "request/parse_request.hpp"
 #include "request/version.hpp"
 
 namespace feedrate {
@@ -25,9 +26,9 @@ std::string beside(const std::string& path, const std::string& name) {
   return (folder / std::filesystem::path(name).filename()).string();
 }
 
-SweepOptions options_of(const JournalHeader& header, const std::string& journal) {
-  auto options = parse_command_line(header.arguments);
-  if (options && options->resume.empty()) return *std::move(options);
+TuneRequest request_of(const JournalHeader& header, const std::string& journal) {
+  auto request = parse_request(header.arguments);
+  if (request && request->resume.empty()) return *std::move(request);
   throw Error(Fault::usage,
               "The journal '" + journal + "' holds a command line that is no run: start anew.");
 }
@@ -43,20 +44,16 @@ void go_to(const std::string& folder) {
 
 }  // namespace
 
-Resumption open_resumption(const SweepOptions& asked) {
+Resumption open_resumption(const TuneRequest& asked) {
   const std::string path = find_journal(asked.resume);
   JournalFile journal = JournalFile::find(path);
   Recorded recorded = read_recorded(path);
   require_same(recorded.header, path, version, read_machine("."));
   go_to(recorded.header.folder);
-  SweepOptions options = options_of(recorded.header, path);
-  options.output = beside(path, recorded.header.report);
-  options.json = asked.json;
-  options.quiet = asked.quiet;
-  options.verbose = asked.verbose;
-  options.no_progress = asked.no_progress;
-  options.color = asked.color;
-  return {std::move(options), std::move(journal), std::move(recorded)};
+  TuneRequest request = request_of(recorded.header, path);
+  request.output = asked.output;
+  request.output.file = beside(path, recorded.header.report);
+  return {std::move(request), std::move(journal), std::move(recorded)};
 }
 
 }  // namespace feedrate

@@ -4,19 +4,19 @@
 
 #include "journal/journal.hpp"
 #include "journal/recorded.hpp"
-#include "request/options.hpp"
+#include "request/request.hpp"
 
 namespace feedrate {
 
 /// A run to go on with.
 struct Resumption {
-  SweepOptions options;  ///< the run's own; how it is shown is asked for again
-  JournalFile journal;   ///< locked before it was read; its path is absolute
+  TuneRequest request;  ///< the run's own; how it is shown is asked for anew
+  JournalFile journal;  ///< locked before it was read; its path is absolute
   Recorded recorded;
 };
 
 /// Locks and reads the journal that `asked.resume` names, itself or by its report, and goes to the
 /// folder in which the run began. Throws Error(usage) where that run can't be gone on with here.
-Resumption open_resumption(const SweepOptions& asked);
+Resumption open_resumption(const TuneRequest& asked);
 
 }  // namespace feedrate

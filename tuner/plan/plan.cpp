@@ -8,10 +8,9 @@
 
 #include "feedrate/machine/energy.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
+#include "plan/plan_against.hpp"
 #include "plan/plan_gpu.hpp"
-#include "request/against.hpp"
 #include "request/applicable.hpp"
-#include "request/axes.hpp"
 #include "request/constraints.hpp"
 #include "request/search_options.hpp"
 
@@ -31,9 +30,9 @@ std::vector<int> default_step_threads(int cpus) {
 }
 
 /// An objective needs what it is made of.
-void check_objective(Objective objective, const SweepOptions& options,
+void check_objective(Objective objective, const TuneRequest& request,
                      const TrainingDevice& device) {
-  if (objective == Objective::mfu && options.no_card && !device.gpu) {
+  if (objective == Objective::mfu && !request.measure_card && !device.gpu) {
     throw Error(Fault::usage,
                 "--objective mfu compares with the machine card: leave --no-card out.");
   }
@@ -50,17 +49,24 @@ std::vector<Precision> default_precisions(const TuneOptions& plan) {
   return {Precision::fp32, Precision::bf16};
 }
 
-void plan_axes(TuneOptions& plan, const SweepOptions& options, const Constraints& constraints,
-               int cpus, const std::vector<int>& batches) {
+/// The values of --allow numerics where none are given, else the reference's own.
+std::vector<Precision> default_precisions(const TuneOptions& plan) {
+  if (!contains(plan.allowed, Tier::numerics)) return {plan.reference.precision};
+  return {Precision::fp32, Precision::bf16};
+}
+
+void plan_axes(TuneOptions& plan, const TuneRequest& request, int cpus,
+               const std::vector<int>& batches) {
   Space& space = plan.space;
-  const int most = constraints.max_workers;
-  space.workers = default_workers(most > 0 ? most : cpus);
+  const std::optional<int> most = request.constraints.max_workers;
+  space.workers = default_workers(most.value_or(cpus));
   space.prefetch = {1, 4};
   space.step_threads = default_step_threads(cpus);
   space.precision = default_precisions(plan);
-  space.batch = may_change_batch(plan) ? batches : std::vector{plan.reference.batch};
-  space.workers_may_grow = options.axes[&Config::workers].empty() && most == 0;
-  read_values(options.axes, space);
+  space.batch =
+      may_change_batch(plan) && !batches.empty() ? batches : std::vector{plan.reference.batch};
+  space.workers_may_grow = !request.axes.has(&Config::workers) && !most;
+  request.axes.put_into(space);
 }
 
 void plan_cpu(TuneOptions& plan) {
@@ -84,16 +90,16 @@ void drop_beyond_step(TuneOptions& plan, std::size_t most) {
 }
 
 /// An emulated device knows the time of one batch, and nothing of threads and number formats.
-void plan_emulated(TuneOptions& plan, const SweepOptions& options, const Accelerator& accelerator) {
+void plan_emulated(TuneOptions& plan, const TuneRequest& request, const Accelerator& accelerator) {
   Space& space = plan.space;
   if (plan.objective == Objective::mfu || plan.objective == Objective::samples_per_joule) {
     throw Error(Fault::usage,
                 "An emulated device computes nothing and uses no energy: choose "
                 "--objective utilization, throughput or busy.");
   }
-  if (options.axes[&Config::batch].empty()) space.batch = {accelerator.batch};
-  if (options.axes[&Config::step_threads].empty()) space.step_threads = {1};
-  if (options.axes[&Config::precision].empty()) space.precision = {Precision::fp32};
+  if (!request.axes.has(&Config::batch)) space.batch = {accelerator.batch};
+  if (!request.axes.has(&Config::step_threads)) space.step_threads = {1};
+  if (!request.axes.has(&Config::precision)) space.precision = {Precision::fp32};
   keep_applicable(
       plan, "batch", space.batch,
       "the emulated step is known for batches of " + std::to_string(accelerator.batch) + " alone",
@@ -103,24 +109,24 @@ void plan_emulated(TuneOptions& plan, const SweepOptions& options, const Acceler
 }
 
 /// What the device can do, and does by default.
-void plan_device(TuneOptions& plan, const SweepOptions& options, const TrainingDevice& device,
+void plan_device(TuneOptions& plan, const TuneRequest& request, const TrainingDevice& device,
                  const PlannedWorkload& workload) {
-  if (device.accelerator) return plan_emulated(plan, options, *device.accelerator);
+  if (device.accelerator) return plan_emulated(plan, request, *device.accelerator);
   if (!device.gpu) return plan_cpu(plan);
-  plan_gpu(plan, options, device.gpu->facts, workload);
-  if (options.axes[&Config::batch].empty() && may_change_batch(plan)) {
+  plan_gpu(plan, request, device.gpu->facts, workload);
+  if (!request.axes.has(&Config::batch) && may_change_batch(plan) && !workload.batches.empty()) {
     plan.space.batch = thinned_batches(workload.batches, plan.reference.batch);
   }
 }
 
 /// What gains are measured against without --against: what frameworks do when told nothing, and
 /// what the user fixed to one value, but no workers and no prefetch even then.
-void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu, int cpus) {
+void plan_reference(TuneOptions& plan, const TuneRequest& request, bool is_cpu, int cpus) {
   Config& reference = plan.reference;
   const auto [workers, prefetch] = std::pair(reference.workers, reference.prefetch);
   if (is_cpu) reference.step_threads = cpus;
   for_each_axis_of(plan.space, [&](const auto& axis, const auto& values) {
-    const bool is_fixed = !options.axes.at(axis.name).empty() && values.size() == 1;
+    const bool is_fixed = request.axes.has(axis.field) && values.size() == 1;
     if (is_fixed) reference.*axis.field = values.front();
   });
   reference.workers = workers;
@@ -131,95 +137,57 @@ void plan_reference(TuneOptions& plan, const SweepOptions& options, bool is_cpu,
 }
 
 /// All that does not depend on the device.
-TuneOptions wishes_of(const SweepOptions& options, const Limits& limits) {
+TuneOptions search_of(const TuneRequest& request, const Limits& limits) {
+  const SearchRequest& search = request.search;
   TuneOptions plan;
-  plan.allowed = parse_tiers(options.allow, plan.allowed);
-  plan.objective = parse_objective(options.objective);
-  plan.wider_gain = parse_wider_gain(options.wider_gain, plan.wider_gain);
-  plan.search = parse_search(options.search, plan.search);
-  plan.budget_s = parse_budget(options.budget, plan.budget_s, 0.05,
-                               "shorter than one trial, which takes 50ms at least");
-  plan.seed = options.seed;
+  plan.allowed = search.allowed.value_or(plan.allowed);
+  plan.objective = search.objective;
+  plan.wider_gain = search.wider_gain.value_or(plan.wider_gain);
+  plan.search = search.strategy.value_or(plan.search);
+  plan.budget_s = budget_or(search.budget_s, plan.budget_s, 0.05,
+                            "shorter than one trial, which takes 50ms at least");
+  plan.seed = search.seed;
   plan.cores = limits.cpus.cores();
   return plan;
 }
 
-void refuse_device_memory(const SweepOptions& options, const TrainingDevice& device) {
-  if (options.max_device_memory.empty() || device.gpu) return;
+void refuse_device_memory(const TuneRequest& request, const TrainingDevice& device) {
+  if (!request.constraints.max_device_memory_bytes || device.gpu) return;
   throw Error(Fault::usage,
               "--max-device-memory is about a GPU's memory, and none trains here: leave it out, or "
               "write --max-memory.");
 }
 
-/// The reference that --against asks for, empty without it: that of a sweep over its values alone,
-/// so that they are checked as every value is.
-std::optional<Config> reference_against(const SweepOptions& options, const Limits& limits,
-                                        const TrainingDevice& device,
-                                        const PlannedWorkload& workload) {
-  if (options.against.empty()) return std::nullopt;
-  const Against against =
-      parse_against(options.against, parse_constraints(options).effective_batch);
-  try {
-    Config reference = plan_sweep(fixed_to(against, options), limits, device, workload).reference;
-    if (against.names("workers")) reference.workers = against.values.workers;
-    if (against.names("prefetch")) reference.prefetch = against.values.prefetch;
-    return reference;
-  } catch (const NoneApplicable& error) {
-    const NotApplicable& value = error.last();
-    if (!against.names(value.axis)) throw;
-    throw Error(Fault::usage, "--against " + value.axis + "=" + value.value +
-                                  " can't be run: " + value.why + "; choose another value.");
-  }
-}
-
-template <class T>
-void add_value(std::vector<T>& values, T value) {
-  if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
-}
-
-/// What --allow leaves out keeps the value of --against, whatever its axis names.
-void keep_against(TuneOptions& plan, const Constraints& constraints) {
-  const int batch = plan.reference.batch;
-  if (!contains(plan.allowed, Tier::numerics)) {
-    add_value(plan.space.precision, plan.reference.precision);
-  }
-  if (may_change_batch(plan)) return;
-  add_value(plan.space.batch, batch);
-  if (constraints.max_batch == 0 || batch <= constraints.max_batch) return;
-  throw Error(Fault::usage, "--max-batch " + std::to_string(constraints.max_batch) +
-                                " is below the batch of --against, " + std::to_string(batch) +
-                                ", which --allow keeps: raise it, or allow training.");
-}
-
 }  // namespace
 
-TuneOptions plan_sweep(const SweepOptions& options, const Limits& limits,
+TuneOptions plan_sweep(const TuneRequest& request, const Limits& limits,
                        const TrainingDevice& device, const PlannedWorkload& workload) {
   const int cpus = limits.cpus.usable;
-  TuneOptions plan = wishes_of(options, limits);
-  refuse_device_memory(options, device);
-  const Constraints constraints = parse_constraints(options);
-  plan.space.effective_batch = constraints.effective_batch;
-  plan.reference.batch = reference_batch(constraints, plan.reference.batch, workload.samples);
-  const auto against = reference_against(options, limits, device, workload);
+  const Constraints& constraints = request.constraints;
+  TuneOptions plan = search_of(request, limits);
+  refuse_device_memory(request, device);
+  plan.space.effective_batch = constraints.effective_batch.value_or(0);
+  plan.reference.batch =
+      reference_batch(constraints, plan.reference.batch, workload.samples.value_or(most_batch));
+  const auto against = reference_against(request, limits, device, workload);
   plan.reference = against.value_or(plan.reference);
-  plan_axes(plan, options, constraints, cpus, workload.batches);
+  plan_axes(plan, request, cpus, workload.batches);
   if (against) keep_against(plan, constraints);
   if (device.gpu) {
     limit_device_memory(plan, constraints.max_device_memory_bytes, workload.device_free_bytes);
   }
-  plan_device(plan, options, device, workload);
-  check_objective(plan.objective, options, device);
+  plan_device(plan, request, device, workload);
+  check_objective(plan.objective, request, device);
   if (device.gpu) drop_beyond_step(plan, workload.largest_batch);
-  drop_beyond_dataset(plan, workload.samples);
+  if (workload.samples) drop_beyond_dataset(plan, *workload.samples);
   constrain(plan, constraints);
   if (limits.memory.free_bytes > 0) {
     plan.max_memory_bytes = std::min(plan.max_memory_bytes, limits.memory.free_bytes);
   }
-  plan_reference(plan, options, device.is_cpu(), cpus);
+  plan_reference(plan, request, device.is_cpu(), cpus);
   plan.reference = against.value_or(plan.reference);
   drop_forbidden(plan);
-  if (device.gpu && options.axes[&Config::workers].empty()) thin_workers(plan);
+  if (device.gpu && !request.axes.has(&Config::workers)) thin_workers(plan);
   return plan;
 }
 
@@ -233,21 +201,6 @@ void add_peaks(TuneOptions& plan, const std::map<Precision, double>& flops_per_s
   throw Error(Fault::usage, "--objective mfu has no product rate of " +
                                 std::string(name_of(plan.reference.precision)) +
                                 " to compare the reference with: choose another objective.");
-}
-
-void check_early(const SweepOptions& options, const Limits& limits, const TrainingDevice& device) {
-  PlannedWorkload any{.batches = {1}, .samples = std::size_t{1} << 30, .pixels = true};
-  while (any.batches.back() < most_batch) any.batches.push_back(2 * any.batches.back());
-  plan_sweep(options, limits, device, any);
-  const bool images = !options.data.empty() || options.workload == "images";
-  if (options.dct_scaling && !images) {
-    throw Error(Fault::usage, "--dct-scaling goes with JPEG files: leave it out.");
-  }
-  if (options.sample_cost.empty() && options.cost.empty()) return;
-  if (!options.data.empty() || options.workload != "tabular") {
-    throw Error(Fault::usage,
-                "--sample-cost and --cost go with --workload tabular: leave them out.");
-  }
 }
 
 }  // namespace feedrate

@@ -93,30 +93,33 @@ std::size_t least_missed(const std::vector<int>& workers) {
 
 }  // namespace
 
-void plan_gpu(TuneOptions& plan, const SweepOptions& options, const Gpu& gpu,
+void plan_gpu(TuneOptions& plan, const TuneRequest& request, const Gpu& gpu,
               const PlannedWorkload& workload) {
   Space& space = plan.space;
-  if (options.axes[&Config::prefetch].empty()) space.prefetch = {2, 4};
-  if (options.axes[&Config::pinned].empty()) space.pinned = {false, true};
-  if (options.axes[&Config::graph].empty()) space.graph = {false, true};
-  if (options.axes[&Config::preprocess].empty() && workload.pixels) {
+  if (!request.axes.has(&Config::prefetch)) space.prefetch = {2, 4};
+  if (!request.axes.has(&Config::pinned)) space.pinned = {false, true};
+  if (!request.axes.has(&Config::graph)) space.graph = {false, true};
+  if (!request.axes.has(&Config::preprocess) && workload.pixels.value_or(true)) {
     space.preprocess = {Preprocess::device, Preprocess::host};
   }
-  if (options.axes[&Config::precision].empty() && contains(plan.allowed, Tier::numerics)) {
+  if (!request.axes.has(&Config::precision) && contains(plan.allowed, Tier::numerics)) {
     space.precision = {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16};
   }
-  if (options.axes[&Config::step_threads].empty()) space.step_threads = {1};
+  if (!request.axes.has(&Config::step_threads)) space.step_threads = {1};
   keep_defaults(plan, [](const auto& axis) { return axis.not_on_gpu; });
   keep_applicable(plan, "preprocess", space.preprocess, "these samples are no bytes (u8)",
-                  [&](Preprocess place) { return workload.pixels || place == Preprocess::device; });
+                  [&](Preprocess place) {
+                    return workload.pixels.value_or(true) || place == Preprocess::device;
+                  });
   drop_precisions(plan, gpu);
-  if (workload.pixels) plan.reference.preprocess = Preprocess::host;
+  if (workload.pixels.value_or(true)) plan.reference.preprocess = Preprocess::host;
 }
 
-void limit_device_memory(TuneOptions& plan, std::uint64_t most_bytes, std::uint64_t free_bytes) {
-  if (free_bytes > 0) plan.max_device_memory_bytes = free_bytes - free_bytes / 10;
-  if (most_bytes > 0) {
-    plan.max_device_memory_bytes = std::min(plan.max_device_memory_bytes, most_bytes);
+void limit_device_memory(TuneOptions& plan, std::optional<std::uint64_t> most_bytes,
+                         std::optional<std::uint64_t> free_bytes) {
+  if (free_bytes) plan.max_device_memory_bytes = *free_bytes - *free_bytes / 10;
+  if (most_bytes) {
+    plan.max_device_memory_bytes = std::min(plan.max_device_memory_bytes, *most_bytes);
   }
 }
 
@@ -125,7 +128,7 @@ std::vector<int> device_batches(const TuneOptions& plan, const PlannedWorkload& 
   std::vector<int> batches = {workload.batches.front()};
   for (;;) {
     const auto next = static_cast<std::size_t>(batches.back()) * 2;
-    if (next > std::min(workload.samples, workload.largest_batch)) break;
+    if (next > std::min(workload.samples.value_or(most_batch), workload.largest_batch)) break;
     const int batch = static_cast<int>(next);
     if (least_bytes(plan, device_bytes, batch) > plan.max_device_memory_bytes) break;
     batches.push_back(batch);

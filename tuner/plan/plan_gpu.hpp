@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -16,11 +17,12 @@ inline constexpr std::size_t most_configs = 2000;
 
 /// Fills the axes that were not given by a GPU's defaults, takes out what this one can't do, and
 /// sets the reference to what frameworks do with one.
-void plan_gpu(TuneOptions& plan, const SweepOptions& options, const Gpu& gpu,
+void plan_gpu(TuneOptions& plan, const TuneRequest& request, const Gpu& gpu,
               const PlannedWorkload& workload);
 
 /// The memory of the GPU that a plan may use: 90 % of what is free, or less where the user says so.
-void limit_device_memory(TuneOptions& plan, std::uint64_t most_bytes, std::uint64_t free_bytes);
+void limit_device_memory(TuneOptions& plan, std::optional<std::uint64_t> most_bytes,
+                         std::optional<std::uint64_t> free_bytes);
 
 /// Bytes of a GPU's memory that a config needs.
 using DeviceBytes = std::function<std::uint64_t(const Config&)>;

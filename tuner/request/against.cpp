@@ -57,35 +57,36 @@ void complete_prefetch(Against& against) {
 }
 
 /// One update has batch x accumulate samples.
-void complete_batch(Against& against, int effective_batch) {
+void complete_batch(Against& against, std::optional<int> effective_batch) {
   Config& values = against.values;
   if (!against.names("accumulate")) return;
-  if (effective_batch == 0) {
+  if (!effective_batch) {
     throw Error(Fault::usage,
                 "--against accumulate=" + value_text(values.accumulate) +
                     " needs --effective-batch, which is batch x accumulate: give it, too.");
   }
-  if (!against.names("batch") && effective_batch % values.accumulate == 0) {
-    values.batch = effective_batch / values.accumulate;
+  if (!against.names("batch") && *effective_batch % values.accumulate == 0) {
+    values.batch = *effective_batch / values.accumulate;
     against.axes.push_back("batch");
   }
-  if (against.names("batch") && values.batch * values.accumulate == effective_batch) return;
+  if (against.names("batch") && values.batch * values.accumulate == *effective_batch) return;
   throw Error(Fault::usage, "--against accumulate=" + value_text(values.accumulate) +
                                 " does not fit --effective-batch " +
-                                std::to_string(effective_batch) +
+                                std::to_string(*effective_batch) +
                                 ", which is batch x accumulate: change one of them.");
 }
 
-void refuse_indivisible(const Against& against, int effective_batch) {
-  if (!against.names("batch") || effective_batch % against.values.batch == 0) return;
+void refuse_indivisible(const Against& against, std::optional<int> effective_batch) {
+  if (!effective_batch || !against.names("batch")) return;
+  if (*effective_batch % against.values.batch == 0) return;
   throw Error(Fault::usage, "--against batch=" + value_text(against.values.batch) +
                                 " does not divide --effective-batch " +
-                                std::to_string(effective_batch) + ": change one of them.");
+                                std::to_string(*effective_batch) + ": change one of them.");
 }
 
 }  // namespace
 
-Against parse_against(const std::string& text, int effective_batch) {
+Against parse_against(const std::string& text, std::optional<int> effective_batch) {
   Against against;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
@@ -96,17 +97,6 @@ Against parse_against(const std::string& text, int effective_batch) {
   complete_batch(against, effective_batch);
   refuse_indivisible(against, effective_batch);
   return against;
-}
-
-SweepOptions fixed_to(const Against& against, SweepOptions options) {
-  options.against.clear();
-  for_each_axis([&](const auto& axis) {
-    if (!axis.values || !against.names(axis.name)) return;
-    options.axes[axis.name] = value_text(against.values.*axis.field);
-  });
-  if (against.names("workers")) options.max_workers.clear();
-  if (against.names("batch")) options.max_batch.clear();
-  return options;
 }
 
 }  // namespace feedrate

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "feedrate/core/config.hpp"
-#include "request/options.hpp"
 
 namespace feedrate {
 
@@ -23,11 +23,7 @@ struct Against {
 };
 
 /// Reads pairs "AXIS=VALUE", separated by commas. Workers without a prefetch get prefetch 2;
-/// `effective_batch` (0: none was given) ties batch and accumulate together. Throws Error(usage).
-Against parse_against(const std::string& text, int effective_batch);
-
-/// The options of a sweep over these values alone: each named axis has one value, and its
-/// constraint is gone.
-SweepOptions fixed_to(const Against& against, SweepOptions options);
+/// `effective_batch` ties batch and accumulate together. Throws Error(usage).
+Against parse_against(const std::string& text, std::optional<int> effective_batch);
 
 }  // namespace feedrate

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -64,36 +63,6 @@ T parse_value(const Axis<T>& axis, std::string_view flag, std::string_view text)
   } else {
     return static_cast<T>(parse_name(flag, text, {names_of<T>.begin(), names_of<T>.end()}));
   }
-}
-
-/// What the command line says of each axis, as it was written; empty where nothing was.
-class AxisTexts {
- public:
-  std::string& operator[](std::string_view axis) { return texts_[axis]; }
-  template <class T>
-  std::string& operator[](T Config::*field) {
-    return texts_[axis_of(field).name];
-  }
-  const std::string& at(std::string_view axis) const {
-    static const std::string nothing;
-    const auto found = texts_.find(axis);
-    return found == texts_.end() ? nothing : found->second;
-  }
-  template <class T>
-  const std::string& operator[](T Config::*field) const {
-    return at(axis_of(field).name);
-  }
-
- private:
-  std::map<std::string_view, std::string> texts_;
-};
-
-/// Replaces the values of the axes that the command line has values of.
-inline void read_values(const AxisTexts& texts, Space& space) {
-  for_each_axis_of(space, [&](const auto& axis, auto& values) {
-    const std::string& text = texts.at(axis.name);
-    if (!text.empty()) values = parse_values(axis, flag_of(axis.name), text);
-  });
 }
 
 }  // namespace feedrate

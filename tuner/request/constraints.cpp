@@ -3,31 +3,25 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <limits>
+#include <optional>
 #include <string>
 
 #include "request/applicable.hpp"
-#include "request/axes.hpp"
 #include "request/search_options.hpp"
 
 namespace feedrate {
 namespace {
 
-/// One whole number from 1 on; 0 where nothing was written.
-int parse_most(const char* flag, const std::string& text) {
-  return text.empty() ? 0 : parse_integer(flag, text, 1, most_batch);
-}
-
 /// Whether an update can be made of whole batches of this size.
 bool divides(const Constraints& constraints, int batch) {
-  return constraints.effective_batch % batch == 0;
+  return constraints.effective_batch.value_or(0) % batch == 0;
 }
 
 void refuse_contradictions(const TuneOptions& plan, const Constraints& constraints) {
   const int least = *std::min_element(plan.space.batch.begin(), plan.space.batch.end());
-  const auto refuse = [&](const char* flag, int most) {
-    if (most == 0 || most >= least) return;
-    throw Error(Fault::usage, std::string(flag) + " " + std::to_string(most) +
+  const auto refuse = [&](const char* flag, std::optional<int> most) {
+    if (!most || *most >= least) return;
+    throw Error(Fault::usage, std::string(flag) + " " + std::to_string(*most) +
                                   " is below every batch to try, of which " +
                                   std::to_string(least) +
                                   " is the smallest: raise it, or give --batch smaller values.");
@@ -59,27 +53,12 @@ void drop_forbidden(TuneOptions& plan) {
   }
 }
 
-Constraints parse_constraints(const SweepOptions& options) {
-  Constraints constraints;
-  if (!options.max_memory.empty()) {
-    constraints.max_memory_bytes = parse_bytes("--max-memory", options.max_memory);
-  }
-  if (!options.max_device_memory.empty()) {
-    constraints.max_device_memory_bytes =
-        parse_bytes("--max-device-memory", options.max_device_memory);
-  }
-  constraints.max_workers = parse_most("--max-workers", options.max_workers);
-  constraints.max_batch = parse_most("--max-batch", options.max_batch);
-  constraints.effective_batch = parse_most("--effective-batch", options.effective_batch);
-  return constraints;
-}
-
 int reference_batch(const Constraints& constraints, int usual, std::size_t samples) {
-  const int most = constraints.max_batch > 0 ? constraints.max_batch : most_batch;
+  const int most = constraints.max_batch.value_or(most_batch);
   const int largest = static_cast<int>(std::min<std::size_t>(most, samples));
-  if (constraints.effective_batch == 0) return std::min(usual, largest);
+  if (!constraints.effective_batch) return std::min(usual, largest);
   int nearest = 1;
-  for (int batch = 1; batch <= std::min(largest, constraints.effective_batch); ++batch) {
+  for (int batch = 1; batch <= std::min(largest, *constraints.effective_batch); ++batch) {
     const bool nearer = std::abs(batch - usual) < std::abs(nearest - usual);
     if (nearer && divides(constraints, batch)) nearest = batch;
   }
@@ -89,21 +68,21 @@ int reference_batch(const Constraints& constraints, int usual, std::size_t sampl
 void constrain(TuneOptions& plan, const Constraints& constraints) {
   Space& space = plan.space;
   refuse_contradictions(plan, constraints);
-  if (constraints.max_memory_bytes > 0) plan.max_memory_bytes = constraints.max_memory_bytes;
-  space.effective_batch = constraints.effective_batch;
-  const auto at_most = [](int most) {
-    return [most](int value) { return most == 0 || value <= most; };
-  };
-  keep_applicable(plan, "workers", space.workers,
-                  "--max-workers is " + std::to_string(constraints.max_workers),
-                  at_most(constraints.max_workers));
-  keep_applicable(plan, "batch", space.batch,
-                  "--max-batch is " + std::to_string(constraints.max_batch),
-                  at_most(constraints.max_batch));
-  keep_applicable(
-      plan, "batch", space.batch,
-      "--effective-batch " + std::to_string(constraints.effective_batch) + " is no multiple of it",
-      [&](int batch) { return divides(constraints, batch); });
+  if (constraints.max_memory_bytes) plan.max_memory_bytes = *constraints.max_memory_bytes;
+  space.effective_batch = constraints.effective_batch.value_or(0);
+  if (const auto& most = constraints.max_workers) {
+    keep_applicable(plan, "workers", space.workers, "--max-workers is " + std::to_string(*most),
+                    [&](int workers) { return workers <= *most; });
+  }
+  if (const auto& most = constraints.max_batch) {
+    keep_applicable(plan, "batch", space.batch, "--max-batch is " + std::to_string(*most),
+                    [&](int batch) { return batch <= *most; });
+  }
+  if (const auto& whole = constraints.effective_batch) {
+    keep_applicable(plan, "batch", space.batch,
+                    "--effective-batch " + std::to_string(*whole) + " is no multiple of it",
+                    [&](int batch) { return divides(constraints, batch); });
+  }
 }
 
 }  // namespace feedrate

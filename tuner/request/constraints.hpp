@@ -6,7 +6,6 @@
 
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/tune/state/options.hpp"
-#include "request/options.hpp"
 
 namespace feedrate {
 
@@ -16,10 +15,6 @@ bool may_change_batch(const TuneOptions& plan);
 /// Takes out of the space what --allow leaves out, and says so. Throws Error(usage) where no value
 /// of an axis is left.
 void drop_forbidden(TuneOptions& plan);
-
-/// Reads --max-memory, --max-device-memory, --max-workers, --max-batch and --effective-batch.
-/// Throws Error(usage) on invalid values.
-Constraints parse_constraints(const SweepOptions& options);
 
 /// The batch to measure gains against, where the user fixed none: `usual`, or what is nearest to
 /// it among those that the constraints and a dataset of `samples` allow.

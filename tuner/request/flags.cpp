@@ -12,14 +12,11 @@
 namespace feedrate {
 namespace {
 
-/// An empty value is a variable of the user's shell that nobody has set.
 void refuse_empty(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
     if (option->count() == 0 || option->get_expected_min() == 0) continue;
     const auto& values = option->results();
-    if (std::find(values.begin(), values.end(), "") == values.end()) continue;
-    throw Error(Fault::usage, name + " is empty: give it a value, or leave it out.");
+    for (const std::string& value : values) refuse_empty_value(option->get_name(), value);
   }
   for (const CLI::App* verb : app.get_subcommands()) refuse_empty(*verb);
 }
@@ -33,6 +30,11 @@ Error refusal(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 }  // namespace
+
+void refuse_empty_value(const std::string& flag, const std::string& text) {
+  if (text.empty())
+    throw Error(Fault::usage, flag + " is empty: give it a value, or leave it out.");
+}
 
 void add_color(CLI::App& app, ColorWish& color) {
   app.add_option_function<std::string>(

@@ -24,6 +24,9 @@ enum class ColorWish : std::uint8_t { automatic, always, never };
 /// Adds --color.
 void add_color(CLI::App& app, ColorWish& color);
 
+/// Throws Error(usage) on an empty value: a variable of the user's shell that nobody has set.
+void refuse_empty_value(const std::string& flag, const std::string& text);
+
 /// Adds --help and reads the words. Prints the help or the version where that is asked for, and
 /// returns false then. Throws Error(usage) on what the app does not know, and on empty values.
 bool parse_words(CLI::App& app, std::vector<std::string> words);

@@ -1,50 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of flags that stand together in the help.
+// A group of flags that stand together in the help; each reads its text into a typed field.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
-#include "request/axes.hpp"
+#include "request/flags.hpp"
 
 namespace feedrate {
 
-/// Options that stand together in the help.
+/// Adds flags to an app.
 class OptionGroup {
  public:
   OptionGroup(CLI::App& app, std::string name) : app_(app), name_(std::move(name)) {}
 
-  template <class T>
-  CLI::Option* option(const char* flag, T& field, const char* type, const std::string& help) const {
-    return app_.add_option(flag, field, help)->group(name_)->type_name(type);
+  /// The text as it is.
+  void text(const char* flag, std::string& field, const char* type, const char* help) const {
+    app_.add_option(flag, field, help)->group(name_)->type_name(type);
   }
-  /// One of some words.
-  void word(const char* flag, std::string& field, const char* type,
-            const std::vector<std::string_view>& words, const char* help) const {
-    read(flag, type, help, [&field, flag, words](const std::string& text) {
-      field = std::string(words[parse_name(flag, text, words)]);
-    });
+
+  /// `field` becomes what `parse(flag, text)` returns.
+  template <class Field, class Parse>
+  CLI::Option* value(const char* flag, Field& field, const char* type, const char* help,
+                     Parse parse) const {
+    return read(flag, type, help,
+                [&field, flag, parse](const std::string& text) { field = parse(flag, text); });
   }
-  /// A whole number from 0 on.
-  void count(const char* flag, std::uint64_t& field, const char* help) const {
-    read(flag, "N", help,
-         [&field, flag](const std::string& text) { field = parse_count(flag, text); });
+
+  /// Calls `reader` with the text.
+  CLI::Option* read(const std::string& flag, const char* type, const std::string& help,
+                    const std::function<void(const std::string&)>& reader) const {
+    const auto checked = [flag, reader](const std::string& text) {
+      refuse_empty_value(flag, text);
+      reader(text);
+    };
+    return app_.add_option_function<std::string>(flag, checked, help)
+        ->group(name_)
+        ->type_name(type);
   }
+
   void flag(const char* flag, bool& field, const char* help) const {
     app_.add_flag(flag, field, help)->group(name_);
   }
 
- private:
-  void read(const char* flag, const char* type, const char* help,
-            const std::function<void(const std::string&)>& reader) const {
-    app_.add_option_function<std::string>(flag, reader, help)->group(name_)->type_name(type);
+  /// The flag switches the field off.
+  void off(const char* flag, bool& field, const char* help) const {
+    app_.add_flag_callback(
+            flag, [&field] { field = false; }, help)
+        ->group(name_);
   }
 
+ private:
   CLI::App& app_;
   std::string name_;
 };

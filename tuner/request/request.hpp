@@ -63,6 +63,7 @@ struct OutputRequest {
   std::string file;  ///< of the report; "-": standard output; empty: named after the workload
   bool json = false;
   bool quiet = false;
+  bool verbose = false;  ///< all that was measured, not one screen
   bool progress = true;
   ColorWish color = ColorWish::automatic;
 };

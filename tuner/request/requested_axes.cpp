@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request/requested_axes.hpp"
 
-#include <algorithm>
+#include "request/axes.hpp"
 
 namespace feedrate {
-namespace {
 
-constexpr int most_threads = 1024;
-
-template <class T>
-std::vector<T> parse_values(const Axis<T>& axis, std::string_view flag, std::string_view text) {
-  if constexpr (std::is_same_v<T, int>) {
-    const int least = axis.field == &Config::workers ? 0 : 1;
-    return parse_integers(flag, text, least,
-                          axis.field == &Config::batch ? most_batch : most_threads);
-  } else if constexpr (std::is_same_v<T, bool>) {
-    return parse_switches(flag, text);
-  } else if constexpr (std::is_same_v<T, Precision>) {
-    return parse_precisions(flag, text);
-  } else {
-    return parse_preprocess(flag, text);
-  }
-}
-
-}  // namespace
-
-void RequestedAxes::read(std::string_view name, std::string_view flag, const std::string& text) {
+void RequestedAxes::read(std::string_view name, const std::string& text) {
+  const std::string flag = flag_of(name);
   for_each_axis_of(values_, [&](const auto& axis, auto& values) {
     if (axis.name != name) return;
     values = parse_values(axis, flag, text);
@@ -34,12 +15,8 @@ void RequestedAxes::read(std::string_view name, std::string_view flag, const std
 }
 
 void RequestedAxes::put_into(Space& space) const {
-  for_each_axis_of(space, [&](const auto& axis, auto& all) {
-    for_each_axis_of(values_, [&](const auto& known, const auto& values) {
-      if constexpr (std::is_same_v<decltype(known.field), decltype(axis.field)>) {
-        if (known.field == axis.field && !values.empty()) all = values;
-      }
-    });
+  for_each_axis_of(space, [&](const auto& axis, auto& values) {
+    if (has(axis.field)) values = values_.*axis.values;
   });
 }
 
@@ -47,6 +24,12 @@ void RequestedAxes::put_first_into(Config& config) const {
   for_each_axis_of(values_, [&](const auto& axis, const auto& values) {
     if (!values.empty()) config.*axis.field = first_.*axis.field;
   });
+}
+
+Space RequestedAxes::no_values() {
+  Space space;
+  for_each_axis_of(space, [](const auto&, auto& values) { values.clear(); });
+  return space;
 }
 
 }  // namespace feedrate

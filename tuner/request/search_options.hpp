@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search is asked for on the command line, whatever it searches: tiers, objective, strategy
-// and budget. Every function throws Error(usage) on text that is none.
+// What a search is asked for, whatever it searches.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "feedrate/tune/state/options.hpp"
@@ -11,22 +12,14 @@
 namespace feedrate {
 
 /// The tiers of --allow, narrowest first, and safe always among them: what is best at the own batch
-/// and precision is told anyway. `otherwise` where nothing was said.
-std::vector<Tier> parse_tiers(const std::string& text, std::vector<Tier> otherwise);
+/// and precision is told anyway. Throws Error(usage).
+std::vector<Tier> parse_tiers(std::string_view flag, std::string_view text);
 
 bool contains(const std::vector<Tier>& tiers, Tier tier);
 
-Objective parse_objective(const std::string& text);
-
-/// Of --wider-gain; `otherwise` where nothing was given.
-double parse_wider_gain(const std::string& text, double otherwise);
-
-/// `otherwise` where nothing was said.
-Search parse_search(const std::string& text, Search otherwise);
-
-/// Seconds; `otherwise` where nothing was said. What is shorter than `shortest_s` is refused:
-/// `why` says what it is too short for.
-double parse_budget(const std::string& text, double otherwise, double shortest_s,
-                    const std::string& why);
+/// Seconds; `otherwise` where none were given. Throws Error(usage) on fewer than `shortest_s`:
+/// `why` says what they are too few for.
+double budget_or(const std::optional<double>& budget_s, double otherwise, double shortest_s,
+                 const std::string& why);
 
 }  // namespace feedrate

@@ -26,8 +26,8 @@ bool can_write(const std::string& path) {
 
 }  // namespace
 
-ReportFile::ReportFile(const SweepOptions& options, const std::string& workload)
-    : path_(options.output.empty() ? "feedrate-" + workload + ".json" : options.output) {
+ReportFile::ReportFile(const std::string& file, const std::string& workload)
+    : path_(file.empty() ? "feedrate-" + workload + ".json" : file) {
   if (is_standard_output()) return;
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0) {

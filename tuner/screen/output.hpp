@@ -6,15 +6,15 @@
 #include <string>
 
 #include "feedrate/report/report.hpp"
-#include "request/options.hpp"
 
 namespace feedrate {
 
 /// The report's file.
 class ReportFile {
  public:
-  /// Throws Error(usage) when the place can't be written to.
-  explicit ReportFile(const SweepOptions& options, const std::string& workload);
+  /// `file` as --output gives it; empty: named after the workload. Throws Error(usage) when the
+  /// place can't be written to.
+  ReportFile(const std::string& file, const std::string& workload);
 
   /// Replaces the file by this report; does nothing where it goes to standard output. Throws
   /// Error(internal) when that fails, as on a full disk; the file is then as it was.

@@ -26,9 +26,9 @@ namespace feedrate {
 namespace {
 
 /// The storage that the samples will come from.
-std::string storage_path(const SweepOptions& options) {
-  if (!options.command.empty()) return options.workdir.empty() ? "." : options.workdir;
-  if (!options.data.empty()) return options.data;
+std::string storage_path(const TuneRequest& request) {
+  if (request.is_command()) return request.command.folder.empty() ? "." : request.command.folder;
+  if (!request.data.path.empty()) return request.data.path;
   const std::string cache = cache_folder_path();
   std::error_code ignored;
   if (!cache.empty()) std::filesystem::create_directories(cache, ignored);
@@ -53,7 +53,7 @@ std::string with_budget(const std::vector<std::string>& words, double budget_s) 
 
 }  // namespace
 
-std::vector<NextStep> next_steps(const Report& report, const SweepOptions& options,
+std::vector<NextStep> next_steps(const Report& report, const TuneRequest& request,
                                  const ReportFile& file) {
   std::vector<NextStep> steps;
   const WorkloadInfo& workload = report.workload;
@@ -64,7 +64,7 @@ std::vector<NextStep> next_steps(const Report& report, const SweepOptions& optio
   const bool chosen = !interrupted && !report.outcome.tiers.empty();
   if (chosen && report.outcome.choice().standing == Confidence::unresolved) {
     const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
-    steps.push_back({with_budget(options.words, budget_s), "more rounds, a clearer result"});
+    steps.push_back({with_budget(request.words, budget_s), "more rounds, a clearer result"});
   }
   if (workload.kind == "builtin") {
     const std::string device =
@@ -79,11 +79,11 @@ std::vector<NextStep> next_steps(const Report& report, const SweepOptions& optio
 }
 
 /// What the report's file is called after.
-std::string name_of_workload(const SweepOptions& options) {
-  if (!options.command.empty()) {
-    return std::filesystem::path(name_of_command(options.command)).stem().string();
+std::string name_of_workload(const TuneRequest& request) {
+  if (request.is_command()) {
+    return std::filesystem::path(name_of_command(request.command.words)).stem().string();
   }
-  return options.data.empty() ? options.workload : "data";
+  return request.data.path.empty() ? request.data.workload_name() : "data";
 }
 
 /// "Tuning train_loader of train.py (train.py:23; ...)".
@@ -96,20 +96,20 @@ std::string opening_sentence(const Report& report) {
          format_duration(workload.script->start_s) + ",";
 }
 
-Report begin_report(const SweepOptions& options, const TrainingDevice& device) {
+Report begin_report(const TuneRequest& request, const TrainingDevice& device) {
   Report report;
-  report.tool = {version, commit, options.command_line, now_utc(), options.seed, 0};
+  report.tool = {version, commit, request.command_line, now_utc(), request.search.seed, 0};
   report.device = device.name();
-  report.device_given = !options.device.empty();
+  report.device_given = request.device.is_given();
   report.accelerator = device.accelerator;
-  report.constraints = parse_constraints(options);
-  report.reference_given = !options.against.empty();
+  report.constraints = request.constraints;
+  report.reference_given = request.against.has_value();
   return report;
 }
 
-void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress) {
-  const std::string path = storage_path(options);
-  if (options.no_card || !options.command.empty()) {
+void describe_machine(Report& report, const TuneRequest& request, ProgressLine& progress) {
+  const std::string path = storage_path(request);
+  if (!request.measure_card || request.is_command()) {
     report.machine = read_machine(path);
     return;
   }
@@ -118,7 +118,7 @@ void describe_machine(Report& report, const SweepOptions& options, ProgressLine&
   std::string text = card_text(*report.card, columns(STDERR_FILENO));
   text.pop_back();
   progress.note(text);
-  if (!report.machine.gpus.list.empty() && options.device.empty() && report.device == "cpu") {
+  if (!report.machine.gpus.list.empty() && !request.device.is_given() && report.device == "cpu") {
     progress.note(built_with_cuda() ? "No GPU is used: CUDA_VISIBLE_DEVICES hides them."
                                     : "The GPU is not used: this build has no CUDA.");
   }
@@ -133,22 +133,23 @@ void add_plan(Report& report, const TuneOptions& plan) {
 }
 
 void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
-            const SweepOptions& options, const ReportFile& file) {
+            const TuneRequest& request, const ReportFile& file) {
   report.outcome = outcome;
   report.skips = measurer.skips();
   report.tool.wall_s = wall_s;
   if (report.workload.kind != "command") report.settings = settings_for(report);
-  report.next = next_steps(report, options, file);
+  report.next = next_steps(report, request, file);
 }
 
-void print_result(const Report& report, const SweepOptions& options, const ReportFile& file) {
-  const bool json = options.json || file.is_standard_output();
+void print_result(const Report& report, const TuneRequest& request, const ReportFile& file) {
+  const bool json = request.output.json || file.is_standard_output();
   const std::string text =
       json ? json_text(to_json(report))
            : screen_text(report, {.width = columns(STDOUT_FILENO),
-                                  .color = use_color(options.color, STDOUT_FILENO),
-                                  .verbose = options.verbose}) +
-                 "report: " + file.path() + (options.verbose ? "\n" : " (--verbose shows more)\n");
+                                  .color = use_color(request.output.color, STDOUT_FILENO),
+                                  .verbose = request.output.verbose}) +
+                 "report: " + file.path() +
+                 (request.output.verbose ? "\n" : " (--verbose shows more)\n");
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     throw Error(Fault::internal, "The result could not be written to standard output.");

@@ -4,7 +4,7 @@
 
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/report/report.hpp"
-#include "request/options.hpp"
+#include "request/request.hpp"
 #include "screen/output.hpp"
 #include "screen/progress.hpp"
 #include "workload/device.hpp"
@@ -12,29 +12,30 @@
 namespace feedrate {
 
 /// What the report's file is called after.
-std::string name_of_workload(const SweepOptions& options);
+std::string name_of_workload(const TuneRequest& request);
 
 /// "Tuning train_loader of train.py (train.py:23, its loop trains)".
 std::string opening_sentence(const Report& report);
 
 /// A report of a run on `device` that begins now.
-Report begin_report(const SweepOptions& options, const TrainingDevice& device);
+Report begin_report(const TuneRequest& request, const TrainingDevice& device);
 
 /// Puts the machine into the report, measured unless that was not wanted.
-void describe_machine(Report& report, const SweepOptions& options, ProgressLine& progress);
+void describe_machine(Report& report, const TuneRequest& request, ProgressLine& progress);
 
 /// Puts in what is searched.
 void add_plan(Report& report, const TuneOptions& plan);
 
 /// Commands that are worth running next, by how the report stands.
-std::vector<NextStep> next_steps(const Report& report, const SweepOptions& options,
+std::vector<NextStep> next_steps(const Report& report, const TuneRequest& request,
                                  const ReportFile& file);
 
-/// The parts of a report that depend on how the sweep stands; the next steps name options and file.
+/// The parts of a report that depend on how the sweep stands; the next steps name the request and
+/// file.
 void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
-            const SweepOptions& options, const ReportFile& file);
+            const TuneRequest& request, const ReportFile& file);
 
 /// Prints the result to standard output. Throws Error(internal) where that fails.
-void print_result(const Report& report, const SweepOptions& options, const ReportFile& file);
+void print_result(const Report& report, const TuneRequest& request, const ReportFile& file);
 
 }  // namespace feedrate

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "script/command_run.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <utility>
@@ -23,11 +22,11 @@ namespace {
 
 std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<Prepared> known) {
   CommandPlan plan;
-  plan.spec = launch_of(run.options);
-  plan.templates = parse_templates(run.options.set);
-  plan.rate = run.options.rate;
+  plan.spec = launch_of(run.request.command);
+  plan.templates = run.request.command.templates;
+  plan.rate = run.request.command.rate;
   plan.reference = run.reference();
-  plan.timeout_s = run.timeout_s;
+  plan.timeout_s = run.request.trial_timeout_s;
   plan.stop = run.stop;
   auto rendezvous = std::make_unique<ControlSocket>();
   add_hook(plan.spec, *rendezvous);
@@ -37,7 +36,7 @@ std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<
 
 bool can_confirm(const CommandRun& run, const Report& report) {
   const Outcome& outcome = report.outcome;
-  return report.workload.script && !run.options.no_confirm && !outcome.interrupted &&
+  return report.workload.script && run.request.command.confirm && !outcome.interrupted &&
          !outcome.tiers.empty();
 }
 
@@ -88,9 +87,9 @@ Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   const Config& recommended = report.outcome.recommended().config;
   const ConfirmPlan plan = plan_confirmation(script.start_s, report.budget_s, report.tool.seed);
   note_launches(run, plan, recommended == script.config);
-  FreshLaunches launches(launch_of(run.options), script,
+  FreshLaunches launches(launch_of(run.request.command), script,
                          {.seconds = plan.seconds,
-                          .timeout_s = run.timeout_s,
+                          .timeout_s = run.request.trial_timeout_s,
                           .persistent = script.persistent || keeps_workers(report.settings),
                           .abort = run.stop});
   return confirm([&](const Config& config) { return launches.run(config); }, script.config,
@@ -125,11 +124,11 @@ void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf se
 
 std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
                                                  std::optional<Prepared> known) {
-  if (is_launched_anew(run.options)) return make_launches(run, std::move(known));
+  if (run.request.is_launched_anew()) return make_launches(run, std::move(known));
   ScriptPlan plan;
-  plan.spec = launch_of(run.options);
-  plan.loader = run.options.loader;
-  plan.timeout_s = run.timeout_s;
+  plan.spec = launch_of(run.request.command);
+  plan.loader = run.request.command.loader;
+  plan.timeout_s = run.request.trial_timeout_s;
   plan.say = run.note;
   plan.stop = run.stop;
   plan.abort = run.abort;
@@ -147,7 +146,7 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
     const std::string stream = stream_text(*script, report.outcome.recommended().config);
     if (!stream.empty()) report.notes.push_back(stream);
   }
-  report.touched_files = touched_files(run.options.workdir, run.began_s, run.ours);
+  report.touched_files = touched_files(run.request.command.folder, run.began_s, run.ours);
 }
 
 }  // namespace feedrate

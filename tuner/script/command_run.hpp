@@ -9,16 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "request/options.hpp"
+#include "request/request.hpp"
 #include "trials/trial_runner.hpp"
 
 namespace feedrate {
 
 /// What a run over a command is made of.
 struct CommandRun {
-  const SweepOptions& options;
+  const TuneRequest& request;
   std::function<Config()> reference;  ///< what is launched first, of a command launched anew
-  double timeout_s;                   ///< of a trial
   double began_s;                     ///< by the clock of files
   std::vector<std::string> ours;      ///< files that autotune itself writes
   std::function<void(const std::string&)> note;  ///< what it is doing

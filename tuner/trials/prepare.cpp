@@ -8,32 +8,30 @@
 #include "feedrate/load/subset.hpp"
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/warm.hpp"
-#include "request/axes.hpp"
-#include "workload/device.hpp"
 
 namespace feedrate {
 namespace {
 
-PreparedWorkload find_or_make(const SweepOptions& options, const TrainingDevice& device,
-                              const Preparation& preparation) {
+PreparedWorkload find_or_make(const TrialOrder& order, const Preparation& preparation) {
+  constexpr double usual_cost_s = 100e-6;
+  const DataRequest& data = order.data;
   WorkloadRequest request;
-  request.data = options.data;
-  request.labels = options.labels;
-  request.name = options.workload;
-  request.cost = options.cost == "latency" ? Cost::latency : Cost::cpu;
-  request.sample_cost_s =
-      parse_seconds("--sample-cost", options.sample_cost.empty() ? "100us" : options.sample_cost);
-  request.dct_scaling = options.dct_scaling;
-  request.device = device;
-  request.seed = options.seed;
+  request.data = data.path;
+  request.labels = data.labels;
+  request.name = data.workload_name();
+  request.cost = data.cost.value_or(Cost::cpu);
+  request.sample_cost_s = data.sample_cost_s.value_or(usual_cost_s);
+  request.dct_scaling = data.dct_scaling;
+  request.device = order.device;
+  request.seed = order.seed;
   request.threads = read_limits().cpus.usable;
   request.say = preparation.say;
   request.progress = preparation.progress;
   request.alive = preparation.alive;
   request.stop = preparation.stop;
-  request.known = preparation.cached_samples > 0;
+  request.known = order.cached_samples > 0;
   PreparedWorkload prepared = prepare_workload(request);
-  prepared.workload.max_skips = options.max_skips;
+  prepared.workload.max_skips = data.max_skips;
   return prepared;
 }
 
@@ -51,36 +49,39 @@ double stored_bytes(const Source& source, const std::function<void()>& alive) {
 }
 
 /// Brings the data to where the trials want it.
-void place_data(PreparedWorkload& prepared, const SweepOptions& options,
+void place_data(PreparedWorkload& prepared, const TrialOrder& order,
                 const Preparation& preparation) {
-  if (options.cache == "cold" && !prepared.workload.source->stored()) {
+  if (order.data.cache == CacheMode::cold && !prepared.workload.source->stored()) {
     throw Error(Fault::usage, "--cache cold makes no sense here: these samples lie in memory.");
   }
   const std::uint64_t room = read_limits().memory.free_bytes / 2;
   prepared.workload.memory_bytes = room;
   prepared.info.stored_bytes = stored_bytes(*prepared.workload.source, preparation.alive);
-  prepared.info.cache = options.cache == "cold" ? CacheMode::cold : CacheMode::warm;
+  prepared.info.cache = order.data.cache;
   if (prepared.info.cache == CacheMode::warm) {
-    prepared.workload.source =
-        warmed(prepared.workload.source, {.bytes = room,
-                                          .seconds = 10,
-                                          .seed = options.seed,
-                                          .stop = preparation.stop,
-                                          .alive = preparation.alive,
-                                          .samples = preparation.cached_samples});
+    prepared.workload.source = warmed(prepared.workload.source, {.bytes = room,
+                                                                 .seconds = 10,
+                                                                 .seed = order.seed,
+                                                                 .stop = preparation.stop,
+                                                                 .alive = preparation.alive,
+                                                                 .samples = order.cached_samples});
   }
   prepared.info.cached_samples = prepared.workload.source->size();
-  limit_variants(prepared.workload, prepared.info.cached_samples, options.seed);
+  limit_variants(prepared.workload, prepared.info.cached_samples, order.seed);
 }
 
 }  // namespace
 
-PreparedWorkload prepare(const SweepOptions& options, const Preparation& preparation) {
-  const TrainingDevice device = choose_device(options.device);
-  PreparedWorkload prepared = find_or_make(options, device, preparation);
-  place_data(prepared, options, preparation);
-  if (preparation.cached_samples == 0) preparation.fit(prepared, options, device);
+PreparedWorkload prepare(const TrialOrder& order, const Preparation& preparation) {
+  PreparedWorkload prepared = find_or_make(order, preparation);
+  place_data(prepared, order, preparation);
   return prepared;
+}
+
+std::uint64_t device_bytes(const Workload& workload, const Config& config) {
+  if (!workload.device) return 0;
+  const BatchLayout layout(workload.source->layout(), static_cast<std::size_t>(config.batch));
+  return workload.device->memory_bytes(config, layout);
 }
 
 }  // namespace feedrate

@@ -3,17 +3,14 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 
-#include "request/options.hpp"
+#include "trials/trial_order.hpp"
 #include "workload/workloads.hpp"
 
 namespace feedrate {
-
-/// Finds the default batches that a device's memory holds.
-using FitBatches = void (*)(PreparedWorkload&, const SweepOptions&, const TrainingDevice&);
 
 /// How a preparation goes.
 struct Preparation {
@@ -22,13 +19,12 @@ struct Preparation {
   /// Called now and then by what may take long and has nothing to say.
   std::function<void()> alive = [] {};
   const std::atomic<bool>* stop = nullptr;
-  FitBatches fit = [](PreparedWorkload&, const SweepOptions&, const TrainingDevice&) {};
-  /// Samples that the trials of this run use; 0: as many as there is room for. Where they are known
-  /// so is the device: what it can do at best, and the batches that fit there, are left out.
-  std::size_t cached_samples = 0;
 };
 
 /// Throws as prepare_workload does, and Error(usage) where the samples can't be had cold.
-PreparedWorkload prepare(const SweepOptions& options, const Preparation& preparation);
+PreparedWorkload prepare(const TrialOrder& order, const Preparation& preparation);
+
+/// Bytes of a GPU's memory that a config of the workload needs; 0 where no GPU trains.
+std::uint64_t device_bytes(const Workload& workload, const Config& config);
 
 }  // namespace feedrate

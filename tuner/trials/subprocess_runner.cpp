@@ -57,7 +57,7 @@ void SubprocessRunner::start_again() try { start_once(); } catch (const ChildDie
 }
 
 void SubprocessRunner::start_once() try {
-  child_ = std::make_unique<WatchedChild>(supervision_.words);
+  child_ = std::make_unique<WatchedChild>();
   Prepared ready = prepare_child();
   if (prepared_) require_unchanged(ready.info, prepared_->info);
   if (!prepared_) prepared_ = std::move(ready);
@@ -75,8 +75,9 @@ Prepared SubprocessRunner::prepare_child() {
               .stop = preparation.stop,
               .abort = supervision_.abort};
   if (!prepared_) watch.heard = [&](const Json& message) { pass_on(message, preparation); };
-  const std::size_t cached_samples = prepared_ ? prepared_->info.cached_samples : 0;
-  const Json answer = child_->ask({{"ask", "prepare"}, {"cached_samples", cached_samples}}, watch);
+  TrialOrder order = supervision_.order;
+  if (prepared_) order.cached_samples = prepared_->info.cached_samples;
+  const Json answer = child_->ask({{"ask", "prepare"}, {"order", to_json(order)}}, watch);
   throw_if_failed(answer);
   return {answer.at("workload").get<WorkloadInfo>(), answer.at("batches").get<std::vector<int>>()};
 }
@@ -94,6 +95,14 @@ void SubprocessRunner::require_child() try {
   child_.reset();
   if (supervision_.abort && error.fault() != Fault::interrupted) supervision_.abort->store(true);
   throw;
+}
+
+/// Answered before the child knows the largest batch.
+std::uint64_t SubprocessRunner::planned_device_bytes(const Config& config) {
+  start();
+  const Watch watch{.bound_s = supervision_.timeout_s, .abort = supervision_.abort};
+  return answered<std::uint64_t>(child_->ask(question_of("device_memory_bytes", config), watch),
+                                 "bytes");
 }
 
 Json SubprocessRunner::ask(const Json& question, Watch watch, double patience) {

@@ -17,7 +17,7 @@ namespace feedrate {
 
 /// How trials are supervised.
 struct Supervision {
-  std::vector<std::string> words;      ///< the command line, without the program's name
+  TrialOrder order;                    ///< what each child prepares
   double timeout_s = 60;               ///< a trial that finishes no batch for so long is killed
   Preparation preparation;             ///< what the first child says is passed on
   std::atomic<bool>* abort = nullptr;  ///< raised if no child can be started any more
@@ -30,6 +30,7 @@ class SubprocessRunner final : public TrialRunner {
 
   /// Throws what the child throws while it prepares, and Error(internal) where it died twice.
   void start() override;
+  std::uint64_t planned_device_bytes(const Config& config) override;
 
   /// Rounds carry in `block` which child ran them. A child's death is thrown as ChildDied.
   Round run(const Request& request) override;

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -69,7 +70,7 @@ class SignsOfLife {
   std::uint64_t count_ = 0;
 };
 
-Preparation told_to(Channel& channel, SignsOfLife& signs, std::size_t cached_samples) {
+Preparation told_to(Channel& channel, SignsOfLife& signs) {
   Preparation preparation;
   preparation.say = [&](const std::string& line) { channel.send({{"say", line}}); };
   preparation.progress = [&](int done, int wanted) {
@@ -77,27 +78,32 @@ Preparation told_to(Channel& channel, SignsOfLife& signs, std::size_t cached_sam
   };
   preparation.alive = [&signs] { signs.give(); };
   preparation.stop = &asked_to_end;
-  preparation.cached_samples = cached_samples;
   return preparation;
 }
 
-PreparedWorkload prepare_as_told(const SweepOptions& options, Channel& channel, FitBatches fit) {
-  const auto order = channel.receive();
-  if (!order) throw Error(Fault::interrupted, "The parent is gone.");
+PreparedWorkload prepare_as_told(Channel& channel) {
+  const auto question = channel.receive();
+  if (!question) throw Error(Fault::interrupted, "The parent is gone.");
   SignsOfLife signs(channel);
-  const auto cached_samples = order->at("cached_samples").get<std::size_t>();
-  Preparation preparation = told_to(channel, signs, cached_samples);
-  preparation.fit = fit;
-  return prepare(options, preparation);
+  return prepare(question->at("order").get<TrialOrder>(), told_to(channel, signs));
 }
 
-void live(const SweepOptions& options, Channel& channel, FitBatches fit) {
-  PreparedWorkload prepared = prepare_as_told(options, channel, fit);
+/// Answers what a plan asks for; the largest batch, once the plan is made. Empty where the parent
+/// is gone.
+std::optional<int> largest_batch_of_plan(const Workload& workload, Channel& channel) {
+  while (const auto question = channel.receive()) {
+    if (question->at("ask") == "plan") return question->at("largest_batch").get<int>();
+    channel.send({{"bytes", device_bytes(workload, question->at("config").get<Config>())}});
+  }
+  return std::nullopt;
+}
+
+void live(Channel& channel) {
+  PreparedWorkload prepared = prepare_as_told(channel);
   channel.send({{"workload", workload_json(prepared.info)}, {"batches", prepared.batches}});
-  const auto plan = channel.receive();
-  if (!plan) return;
-  Pipeline pipeline(std::move(prepared.workload), plan->at("largest_batch").get<int>(),
-                    prepared.info.cache);
+  const auto largest_batch = largest_batch_of_plan(prepared.workload, channel);
+  if (!largest_batch) return;
+  Pipeline pipeline(std::move(prepared.workload), *largest_batch, prepared.info.cache);
   channel.send({{"planned", true}});
   serve(pipeline, channel);
 }
@@ -108,14 +114,14 @@ bool is_trial_child(const std::vector<std::string>& words) {
   return words.size() >= 2 && words.front() == trial_child_word;
 }
 
-int run_trial_child(const std::vector<std::string>& words, FitBatches fit) {
+int run_trial_child(const std::vector<std::string>& words) {
   leave_signals_to_parent();
   offer_to_oom_killer();
   if (!live_no_longer_than(std::stoi(words[1]))) return 1;
   ::fcntl(child_channel_fd, F_SETFD, FD_CLOEXEC);
   Channel channel(child_channel_fd);
   try {
-    live(parse_command_line({words.begin() + 2, words.end()}).value(), channel, fit);
+    live(channel);
   } catch (const std::exception& error) {
     channel.send(failure_of(error));
   }

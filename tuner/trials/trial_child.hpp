@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "trials/prepare.hpp"
-
 namespace feedrate {
 
 /// Whether the words, from the first on, are a trial child's. They are no part of the command line
@@ -14,6 +12,6 @@ namespace feedrate {
 bool is_trial_child(const std::vector<std::string>& words);
 
 /// The whole life of a child that autotune has started. Returns its exit code.
-int run_trial_child(const std::vector<std::string>& words, FitBatches fit);
+int run_trial_child(const std::vector<std::string>& words);
 
 }  // namespace feedrate

@@ -14,15 +14,17 @@ void require_unchanged(const WorkloadInfo& now, const WorkloadInfo& before) {
                                ": earlier trials can't be compared with new ones, so start anew.");
 }
 
-InProcessRunner::InProcessRunner(const SweepOptions& options, Preparation preparation,
+InProcessRunner::InProcessRunner(TrialOrder order, Preparation preparation,
                                  std::optional<Prepared> known)
-    : TrialRunner(std::move(known)), options_(options), preparation_(std::move(preparation)) {
-  if (prepared_) preparation_.cached_samples = prepared_->info.cached_samples;
+    : TrialRunner(std::move(known)),
+      order_(std::move(order)),
+      preparation_(std::move(preparation)) {
+  if (prepared_) order_.cached_samples = prepared_->info.cached_samples;
 }
 
 void InProcessRunner::start() {
   if (workload_ || pipeline_) return;
-  PreparedWorkload prepared = prepare(options_, preparation_);
+  PreparedWorkload prepared = prepare(order_, preparation_);
   if (prepared_) require_unchanged(prepared.info, prepared_->info);
   if (!prepared_) prepared_ = Prepared{prepared.info, prepared.batches};
   workload_ = std::move(prepared.workload);

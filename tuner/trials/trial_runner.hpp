@@ -8,7 +8,6 @@
 
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/report/report.hpp"
-#include "request/options.hpp"
 #include "trials/prepare.hpp"
 
 namespace feedrate {
@@ -38,6 +37,9 @@ class TrialRunner : public Measurer {
   /// To be called before the first request: no batch will be larger.
   void limit_batch(int largest) { largest_batch_ = largest; }
 
+  /// Bytes of a GPU's memory that a config needs, to be asked before limit_batch; 0: no GPU trains.
+  virtual std::uint64_t planned_device_bytes(const Config&) { return 0; }
+
   double now_s() override { return SteadyClock{}.now_s(); }
 
   /// What the user should know of how the workload behaved, a sentence each.
@@ -58,10 +60,13 @@ class TrialRunner : public Measurer {
 /// Trials in this very process: for debuggers. A crash ends the run.
 class InProcessRunner final : public TrialRunner {
  public:
-  InProcessRunner(const SweepOptions& options, Preparation preparation,
-                  std::optional<Prepared> known);
+  InProcessRunner(TrialOrder order, Preparation preparation, std::optional<Prepared> known);
 
   void start() override;
+  std::uint64_t planned_device_bytes(const Config& config) override {
+    start();
+    return device_bytes(*workload_, config);
+  }
   Round run(const Request& request) override { return pipeline().run(request); }
   bool copies() override { return pipeline().copies(); }
   double epoch_boundary_s(const Config& config) override {
@@ -81,7 +86,7 @@ class InProcessRunner final : public TrialRunner {
  private:
   Pipeline& pipeline();
 
-  const SweepOptions& options_;
+  TrialOrder order_;
   Preparation preparation_;
   std::optional<Workload> workload_;
   std::unique_ptr<Pipeline> pipeline_;

@@ -17,13 +17,6 @@
 namespace feedrate {
 namespace {
 
-/// The words that make it a child come first: behind a "--" they would be the user's.
-std::vector<std::string> as_child(const std::vector<std::string>& words) {
-  std::vector<std::string> all = {"autotune", trial_child_word, std::to_string(::getpid())};
-  all.insert(all.end(), words.begin(), words.end());
-  return all;
-}
-
 /// The pair of sockets between parent and child.
 void make_channel(int (&ends)[2]) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) return;
@@ -42,16 +35,17 @@ std::optional<Json> answer_among(Channel& channel, Pulse& pulse) {
 
 }  // namespace
 
-WatchedChild::WatchedChild(const std::vector<std::string>& words)
-    : WatchedChild(words, [] {
+WatchedChild::WatchedChild()
+    : WatchedChild([] {
         int ends[2];
         make_channel(ends);
         return Ends{ends[0], ends[1]};
       }()) {}
 
-WatchedChild::WatchedChild(const std::vector<std::string>& words, Ends ends)
+WatchedChild::WatchedChild(Ends ends)
     : channel_(ends.ours),
-      process_("/proc/self/exe", as_child(words), detail::Descriptor(ends.theirs).fd()) {}
+      process_("/proc/self/exe", {"autotune", trial_child_word, std::to_string(::getpid())},
+               detail::Descriptor(ends.theirs).fd()) {}
 
 /// It ends when the channel does; one that is stuck is killed.
 WatchedChild::~WatchedChild() {

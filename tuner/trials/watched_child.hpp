@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "feedrate/measure/trial_error.hpp"
 #include "process/channel.hpp"
@@ -24,8 +23,8 @@ class ChildDied : public TrialError {
 /// Owns one child. What it throws has ended the child; the object is of no more use then.
 class WatchedChild {
  public:
-  /// `words` are the command line behind the program's own name; the hidden options are added.
-  explicit WatchedChild(const std::vector<std::string>& words);
+  /// Starts autotune itself as a trial child.
+  WatchedChild();
   ~WatchedChild();
 
   /// Sends a question and returns the answer, whatever it is. Throws ChildDied where it dies
@@ -39,7 +38,7 @@ class WatchedChild {
   struct Ends {
     int ours, theirs;
   };
-  explicit WatchedChild(const std::vector<std::string>& words, Ends ends);
+  explicit WatchedChild(Ends ends);
 
   void wait_for_news();
   [[noreturn]] void throw_dead();

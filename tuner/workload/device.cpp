@@ -11,23 +11,6 @@
 namespace feedrate {
 namespace {
 
-constexpr std::string_view emulated = "emulated:";
-
-/// The user's own figures: "0.224@400", "3.5ms@1".
-Accelerator own_accelerator(const std::string& text) {
-  const std::size_t at = text.find('@');
-  Accelerator own;
-  own.name = text;
-  own.step_s = parse_seconds("--device emulated:", text.substr(0, at));
-  if (own.step_s < 1e-5 || own.step_s > 3600) {
-    throw Error(Fault::usage, "--device 'emulated:" + text +
-                                  "' makes no sense: an emulated step takes from 10us to 1h.");
-  }
-  own.batch = parse_integer("The batch of --device emulated", text.substr(at + 1), 1, most_batch);
-  own.source = "from the command line";
-  return own;
-}
-
 [[noreturn]] void not_to_be_had(const std::string& wish, const std::string& why) {
   throw Error(Fault::device, "Device '" + wish + "' is not available: " + why + ".");
 }
@@ -152,16 +135,6 @@ ChosenGpu gpu_of_uuid(const std::string& wish, std::string_view uuid, const Gpus
                     uuids_of(gpus));
 }
 
-/// What stands behind "cuda:".
-std::string_view which_of(const std::string& wish) {
-  const std::string_view which =
-      std::string_view(wish).substr(std::min<std::size_t>(5, wish.size()));
-  if (wish == "cuda" || whole_number(which) || is_uuid(which)) return which;
-  throw Error(Fault::usage, "--device '" + wish +
-                                "' makes no sense: write cuda, cuda:1, cuda:GPU-UUID or "
-                                "cuda:MIG-UUID, as nvidia-smi -L lists them.");
-}
-
 /// Why CUDA does not show that GPU to this process.
 std::string why_hidden(const ChosenGpu& gpu, const ChosenGpu& first, const DevicesHere& here) {
   if (is_instance(first)) {
@@ -172,22 +145,19 @@ std::string why_hidden(const ChosenGpu& gpu, const ChosenGpu& first, const Devic
          "', which hides it: change that, or choose another";
 }
 
-ChosenGpu choose_gpu(const std::string& wish, const std::function<DevicesHere()>& devices_here) {
-  const std::string_view which = which_of(wish);
-  const DevicesHere here = devices_here();
-  require_cuda(wish, here);
-  require_gpus(wish, here);
+ChosenGpu choose_gpu(const DeviceName& name, const DevicesHere& here) {
+  require_cuda(name.text, here);
+  require_gpus(name.text, here);
   const std::vector<ChosenGpu> visible = visible_gpus(here);
-  if (which.empty()) return visible.front();
-  const auto number = whole_number(which);
-  const ChosenGpu wished =
-      number ? gpu_of_number(wish, *number, here.gpus) : gpu_of_uuid(wish, which, here.gpus);
+  if (!name.number && name.uuid.empty()) return visible.front();
+  const ChosenGpu wished = name.number ? gpu_of_number(name.text, *name.number, here.gpus)
+                                       : gpu_of_uuid(name.text, name.uuid, here.gpus);
   // A number is that of the GPU, whichever of its instances is visible.
   const auto is_wished = [&](const ChosenGpu& gpu) {
-    return number ? gpu.index == *number : gpu.facts.uuid == wished.facts.uuid;
+    return name.number ? gpu.index == *name.number : gpu.facts.uuid == wished.facts.uuid;
   };
   const auto found = std::find_if(visible.begin(), visible.end(), is_wished);
-  if (found == visible.end()) not_to_be_had(wish, why_hidden(wished, visible.front(), here));
+  if (found == visible.end()) not_to_be_had(name.text, why_hidden(wished, visible.front(), here));
   return *found;
 }
 
@@ -205,26 +175,23 @@ TrainingDevice without_a_wish(const DevicesHere& here) {
 }  // namespace
 
 std::string TrainingDevice::name() const {
-  if (accelerator) return std::string(emulated) + accelerator->name;
+  if (accelerator) return "emulated:" + accelerator->name;
   return gpu ? "cuda:" + std::to_string(gpu->index) : "cpu";
 }
 
-TrainingDevice choose_device(const std::string& wish,
+TrainingDevice choose_device(const DeviceName& name,
                              const std::function<DevicesHere()>& devices_here) {
-  if (wish.empty()) return without_a_wish(devices_here());
-  if (wish == "cpu") return {};
-  if (wish.starts_with(emulated)) {
-    const std::string name = wish.substr(emulated.size());
-    const bool known = name.find('@') == std::string::npos;
-    return {.accelerator = known ? accelerator_named(name) : own_accelerator(name)};
+  switch (name.kind) {
+    case DeviceName::Kind::automatic:
+      return without_a_wish(devices_here());
+    case DeviceName::Kind::cpu:
+      return {};
+    case DeviceName::Kind::emulated:
+      return {.accelerator = name.accelerator};
+    case DeviceName::Kind::cuda:
+      break;
   }
-  if (wish == "cuda" || wish.starts_with("cuda:")) {
-    return {.gpu = choose_gpu(wish, devices_here)};
-  }
-  throw Error(Fault::usage, "There is no device '" + wish +
-                                "': there are cpu, cuda, cuda:1, emulated:SECONDS@BATCH, and as "
-                                "emulated:NAME " +
-                                accelerator_names() + ".");
+  return {.gpu = choose_gpu(name, devices_here())};
 }
 
 }  // namespace feedrate

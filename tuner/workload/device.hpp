@@ -9,6 +9,7 @@
 
 #include "feedrate/machine/gpus.hpp"
 #include "feedrate/train/accelerators.hpp"
+#include "request/device_name.hpp"
 
 namespace feedrate {
 
@@ -41,13 +42,10 @@ struct DevicesHere {
 
 DevicesHere read_devices_here();
 
-/// The device of "cpu", "emulated:CARD/WORKLOAD", "emulated:SECONDS@BATCH", "cuda", "cuda:1" or
-/// "cuda:GPU-UUID" or "cuda:MIG-UUID", of which the beginning is enough; "": the first GPU where
-/// this build can use one, else the cpu. `devices_here` is asked only where that depends on it.
-/// Throws Error(usage) on a name that means nothing, Error(device) on a GPU that is missing,
-/// or where the numbers in CUDA_VISIBLE_DEVICES may mean other GPUs to the CUDA runtime than to the
-/// driver.
-TrainingDevice choose_device(const std::string& wish,
+/// The device of that name. `devices_here` is asked only where the choice depends on it. Throws
+/// Error(device) on a GPU that is not to be had, or where the numbers in CUDA_VISIBLE_DEVICES may
+/// mean other GPUs to the CUDA runtime than to the driver.
+TrainingDevice choose_device(const DeviceName& name,
                              const std::function<DevicesHere()>& devices_here = read_devices_here);
 
 }  // namespace feedrate

@@ -71,8 +71,8 @@ inline constexpr auto all_axes = std::tuple(
               .least = 0,
               .shown = Shown::always,
               .words = "workers",
-              .help = "Threads that load; 0 loads in the training loop. The default doubles up to "
-                      "the CPUs, and goes on while it gains."},
+              .help = "Loader threads; 0 loads in the training loop. Default: powers of two up to "
+                      "the CPUs, and more while it helps."},
     Axis<int>{.name = "prefetch",
               .field = &Config::prefetch,
               .values = &Space::prefetch,
@@ -80,7 +80,7 @@ inline constexpr auto all_axes = std::tuple(
               .cost_of = samples_in_slots,
               .shown = Shown::always,
               .words = "prefetch",
-              .help = "Batches kept ready ahead of the step, by default 1,4, and 2,4 on a GPU."},
+              .help = "Batches kept ready ahead of the step. Default: 1,4; on a GPU 2,4."},
     Axis<bool>{.name = "pinned",
                .field = &Config::pinned,
                .values = &Space::pinned,
@@ -88,8 +88,8 @@ inline constexpr auto all_axes = std::tuple(
                .not_on_cpu = "the cpu device reads batches where they lie",
                .not_emulated = "an emulated device copies nothing",
                .words = "pinned",
-               .help = "Batches in page-locked memory: on, off or on,off. The default on a GPU is "
-                       "both; on the cpu device only off applies."},
+               .help = "Batches in page-locked memory: on, off or on,off. Default: on,off on a "
+                       "GPU; only off applies to the cpu device."},
     Axis<int>{.name = "step_threads",
               .field = &Config::step_threads,
               .values = &Space::step_threads,
@@ -97,21 +97,22 @@ inline constexpr auto all_axes = std::tuple(
               .not_on_gpu = "the step runs on the GPU",
               .not_emulated = "an emulated step uses no thread of this host",
               .words = "step threads",
-              .help = "Threads of the step on the cpu device, by default half of the CPUs and all; "
-                      "of a script its own."},
-    Axis<bool>{.name = "graph",
-               .field = &Config::graph,
-               .values = &Space::graph,
-               .cost = 7,
-               .newer = true,
-               .built_in = true,
-               .not_on_cpu = "the cpu device launches nothing: a graph is recorded on a GPU",
-               .not_emulated = "an emulated device launches nothing",
-               .words = "graph",
-               .options = OptionsWith::step,
-               .torch = "; with torch.compile(model, mode=\"reduce-overhead\")",
-               .help = "The step on a GPU launched as one recorded CUDA graph: on, off or on,off, "
-                       "the default there."},
+              .help = "Threads of the step on the cpu device. Default: half of the CPUs, and all. "
+                      "A script keeps its own number."},
+    Axis<bool>{
+        .name = "graph",
+        .field = &Config::graph,
+        .values = &Space::graph,
+        .cost = 7,
+        .newer = true,
+        .built_in = true,
+        .not_on_cpu = "the cpu device launches nothing: a graph is recorded on a GPU",
+        .not_emulated = "an emulated device launches nothing",
+        .words = "graph",
+        .options = OptionsWith::step,
+        .torch = "; with torch.compile(model, mode=\"reduce-overhead\")",
+        .help =
+            "Launch the GPU step as one CUDA graph: on, off or on,off. Default: on,off on a GPU."},
     Axis<Preprocess>{.name = "preprocess",
                      .field = &Config::preprocess,
                      .values = &Space::preprocess,
@@ -121,8 +122,8 @@ inline constexpr auto all_axes = std::tuple(
                      .not_on_cpu = "the cpu device reads pixels where they lie",
                      .not_emulated = "an emulated device converts nothing",
                      .words = "preprocess",
-                     .help = "Where the u8 pixels of images become floats for a GPU: host (in the "
-                             "workers), device, or host,device, the default there."},
+                     .help = "Where u8 pixels become floats for a GPU: host (in the workers), "
+                             "device or host,device. Default: both."},
     Axis<Precision>{.name = "precision",
                     .field = &Config::precision,
                     .values = &Space::precision,
@@ -130,8 +131,8 @@ inline constexpr auto all_axes = std::tuple(
                     .cost = 5,
                     .not_emulated = "an emulated step has no number format, fp32 stands for it",
                     .shown = Shown::always,
-                    .help = "Number formats of the step: fp32, tf32, fp16, bf16. The default on a "
-                            "GPU is all that it has, on the cpu device fp32,bf16."},
+                    .help = "Number formats of the step: fp32, tf32, fp16, bf16. Default: all that "
+                            "the GPU has; fp32,bf16 on the cpu device."},
     Axis<int>{.name = "batch",
               .field = &Config::batch,
               .values = &Space::batch,
@@ -140,7 +141,7 @@ inline constexpr auto all_axes = std::tuple(
               .most = most_batch,
               .shown = Shown::always,
               .words = "batch",
-              .help = "Samples per step. The default depends on the workload."},
+              .help = "Samples per step. Default: depends on the workload."},
     Axis<int>{.name = "accumulate",
               .field = &Config::accumulate,
               .tier = Tier::training,

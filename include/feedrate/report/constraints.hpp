@@ -3,16 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace feedrate {
 
-/// What the user allows at most; 0 where nothing was said.
+/// What the user allows at most; empty where nothing was said.
 struct Constraints {
-  std::uint64_t max_memory_bytes = 0;         ///< of slots and step
-  std::uint64_t max_device_memory_bytes = 0;  ///< of a device of its own
-  int max_workers = 0;
-  int max_batch = 0;
-  int effective_batch = 0;  ///< batch x accumulated steps is held at this
+  std::optional<std::uint64_t> max_memory_bytes;         ///< of slots and step
+  std::optional<std::uint64_t> max_device_memory_bytes;  ///< of a device of its own
+  std::optional<int> max_workers;
+  std::optional<int> max_batch;
+  std::optional<int> effective_batch;  ///< batch x accumulated steps is held at this
 };
 
 }  // namespace feedrate

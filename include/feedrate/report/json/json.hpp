@@ -64,11 +64,12 @@ inline std::string reference_source(const Report& report) {
 
 /// What the user did not say is null.
 inline Json constraints_json(const Constraints& constraints) {
-  return {{"max_memory_bytes", positive_or_null(constraints.max_memory_bytes)},
-          {"max_device_memory_bytes", positive_or_null(constraints.max_device_memory_bytes)},
-          {"max_workers", positive_or_null(constraints.max_workers)},
-          {"max_batch", positive_or_null(constraints.max_batch)},
-          {"effective_batch", positive_or_null(constraints.effective_batch)}};
+  const auto or_null = [](const auto& most) { return most ? Json(*most) : Json(nullptr); };
+  return {{"max_memory_bytes", or_null(constraints.max_memory_bytes)},
+          {"max_device_memory_bytes", or_null(constraints.max_device_memory_bytes)},
+          {"max_workers", or_null(constraints.max_workers)},
+          {"max_batch", or_null(constraints.max_batch)},
+          {"effective_batch", or_null(constraints.effective_batch)}};
 }
 
 inline Json space_json(const Report& report) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "request/rate_expression.hpp"
+
+#include <string_view>
+
+#include "feedrate/core/error.hpp"
+
+namespace feedrate {
+namespace {
+
+[[noreturn]] void refuse(const std::string& text, const std::string& why) {
+  throw Error(Fault::usage, "--rate '" + text + "' makes no sense: " + why + ".");
+}
+
+std::regex compiled(const std::string& text) {
+  constexpr std::string_view prefix = "regex:";
+  if (!text.starts_with(prefix)) {
+    refuse(text, "write regex: and an expression, such as 'regex:([0-9.]+) img/s'");
+  }
+  try {
+    return std::regex(text.substr(prefix.size()), std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error&) {
+    refuse(text, "the part behind regex: is no ECMAScript regular expression");
+  }
+}
+
+}  // namespace
+
+RateExpression::RateExpression(const std::string& text) : text_(text), expression_(compiled(text)) {
+  if (expression_.mark_count() == 1) return;
+  refuse(text, expression_.mark_count() == 0
+                   ? "it needs a group around the rate, such as 'regex:([0-9.]+) img/s'"
+                   : "it has several groups, so write (?:...) for those that don't hold the rate");
+}
+
+std::optional<std::string> RateExpression::caught_in(const std::string& line) const {
+  std::smatch match;
+  if (!std::regex_search(line, match, expression_)) return std::nullopt;
+  return match[1].str();
+}
+
+}  // namespace feedrate

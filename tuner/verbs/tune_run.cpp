@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verbs/tune_run.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/tune/diagnose/what_if.hpp"
+#include "feedrate/tune/tuner.hpp"
+#include "plan/command_plan.hpp"
+#include "plan/environment.hpp"
+#include "plan/plan.hpp"
+#include "plan/plan_gpu.hpp"
+#include "process/signals.hpp"
+#include "request/terminal.hpp"
+#include "screen/reporting.hpp"
+#include "trials/subprocess_runner.hpp"
+
+namespace feedrate {
+namespace {
+
+/// Of the GPU that trains; empty where none does.
+std::string uuid_of(const TrainingDevice& device) {
+  return device.gpu ? device.gpu->facts.uuid : "";
+}
+
+int largest(const std::vector<int>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+}  // namespace
+
+TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions early,
+                 Resumption* resumption)
+    : request_(request),
+      device_(std::move(device)),
+      early_(std::move(early)),
+      resumption_(resumption),
+      stop_(watch_signals()),
+      progress_({.quiet = request.output.quiet,
+                 .no_trials = !request.output.progress,
+                 .live = is_terminal(STDERR_FILENO),
+                 .width = columns(STDERR_FILENO)}),
+      file_(request.output.file, name_of_workload(request)) {}
+
+int TuneRun::operator()() {
+  begin();
+  plan();
+  open_journal();
+  Journaled measurer(*trials_, journal_.get(), recorded(), keeping());
+  Outcome outcome = search(measurer);
+  progress_.clear();
+  update(report_, outcome, measurer, wall_s(measurer), request_, file_);
+  if (request_.is_command()) finish_command(command_run(), std::move(trials_), report_);
+  report_.next = next_steps(report_, request_, file_);
+  print_result(report_, request_, file_);
+  file_.write(report_);
+  return report_.outcome.interrupted ? 130 : 0;
+}
+
+void TuneRun::begin() {
+  if (resumption_) return begin_again();
+  if (keeps_journal()) require_unused_journal(journal_path_of(file_.path()));
+  report_ = begin_report(request_, device_);
+  thread_pools_ = read_thread_pools();
+  describe_machine(report_, request_, progress_);
+  if (!report_.card && !device_.why_cpu.empty()) {  // else the card has told it
+    progress_.note("The CPU trains, and no GPU: " + device_.why_cpu + ".");
+  }
+  trials_ = make_trials(std::nullopt);
+}
+
+/// What the run has found out of machine, environment and data is taken from its journal.
+void TuneRun::begin_again() {
+  const JournalHeader& header = resumption_->recorded.header;
+  require_same_device(header, uuid_of(device_));
+  report_ = begin_report(request_, device_);
+  report_.tool = header.tool;
+  report_.machine = header.machine;
+  report_.card = header.card;
+  thread_pools_ = header.thread_pools;
+  trials_ = make_trials(Prepared{header.workload, header.batches});
+}
+
+std::unique_ptr<TrialRunner> TuneRun::make_trials(std::optional<Prepared> known) {
+  if (request_.is_command()) return make_command_trials(command_run(), std::move(known));
+  const Preparation preparation = {
+      .say = [this](const std::string& line) { progress_.note(line); },
+      .progress = [this](int done, int wanted) { progress_.preparing(done, wanted); },
+      .stop = &stop_};
+  const TrialOrder order{request_.data, device_, request_.search.seed};
+  if (request_.in_process) {
+    return std::make_unique<InProcessRunner>(order, preparation, std::move(known));
+  }
+  const Supervision supervision = {.order = order,
+                                   .timeout_s = request_.trial_timeout_s,
+                                   .preparation = preparation,
+                                   .abort = &abort_};
+  return std::make_unique<SubprocessRunner>(supervision, std::move(known));
+}
+
+CommandRun TuneRun::command_run() {
+  return {.request = request_,
+          .reference = [this] { return plan_launches(request_, report_.machine.limits).reference; },
+          .began_s = began_by_files_s_,
+          .ours = {file_.path(), journal_path_of(file_.path())},
+          .note = [this](const std::string& line) { progress_.note(line); },
+          .lost = [this](const std::string& why) { say_lost(why); },
+          .stop = &stop_,
+          .abort = &abort_};
+}
+
+TuneOptions TuneRun::plan_for(const Prepared& prepared) const {
+  const Limits& limits = report_.machine.limits;
+  if (prepared.info.script) return plan_script(request_, limits, prepared);
+  if (request_.is_command()) return plan_launches(request_, limits);
+  return plan_sweep(request_, limits, device_, planned(prepared.info, prepared.batches));
+}
+
+/// On a GPU the default batches go up to the largest that its memory holds. A resumed run has
+/// found that out before.
+Prepared TuneRun::prepare() {
+  Prepared prepared = trials_->prepared();
+  if (resumption_ || !device_.gpu) return prepared;
+  const PlannedWorkload workload = planned(prepared.info, prepared.batches);
+  limit_device_memory(early_, request_.constraints.max_device_memory_bytes,
+                      workload.device_free_bytes);
+  prepared.batches = device_batches(early_, workload, [this](const Config& config) {
+    return trials_->planned_device_bytes(config);
+  });
+  return prepared;
+}
+
+void TuneRun::plan() {
+  const Prepared prepared = prepare();
+  batches_ = prepared.batches;
+  report_.workload = prepared.info;
+  if (prepared.info.script) report_.device = prepared.info.script->device;
+  plan_ = plan_for(prepared);
+  plan_.environment = environment_of(report_, device_, thread_pools_);
+  add_peaks(plan_, measured_peaks(report_));
+  add_plan(report_, plan_);
+  trials_->limit_batch(std::max(largest(plan_.space.batch), plan_.reference.batch));
+  progress_.note(opening_sentence(report_) + " for " + format_duration(plan_.budget_s) + ".");
+}
+
+void TuneRun::open_journal() {
+  if (resumption_) return reopen_journal();
+  prepared_s_ = SteadyClock{}.now_s() - began_s_;
+  if (!keeps_journal()) return;
+  const std::string folder = std::filesystem::current_path().string();
+  const std::string report = std::filesystem::path(file_.path()).filename().string();
+  const JournalHeader header{.tool = report_.tool,
+                             .arguments = request_.words,
+                             .folder = folder,
+                             .report = report,
+                             .prepared_s = prepared_s_,
+                             .machine = report_.machine,
+                             .card = report_.card,
+                             .thread_pools = thread_pools_,
+                             .workload = report_.workload,
+                             .batches = batches_,
+                             .device = uuid_of(device_)};
+  try {
+    journal_ = std::make_unique<Journal>(journal_path_of(file_.path()), to_json(header));
+  } catch (const Error& error) {
+    if (error.fault() != Fault::internal) throw;
+    say_lost(error.what());
+  }
+}
+
+void TuneRun::reopen_journal() {
+  const Recorded& recorded = resumption_->recorded;
+  prepared_s_ = recorded.header.prepared_s;
+  if (recorded.finished) return;
+  journal_ = std::make_unique<Journal>(std::move(resumption_->journal), recorded.bytes);
+}
+
+std::vector<Json> TuneRun::recorded() const {
+  return resumption_ ? std::move(resumption_->recorded.lines) : std::vector<Json>{};
+}
+
+JournalKeeping TuneRun::keeping() {
+  return {.go_live = [this] { trials_->start(); },
+          .lost = [this](const std::string& why) { say_lost(why); },
+          .stop = &stop_,
+          .abort = &abort_};
+}
+
+/// An error that does not end the run is told even to those who want quiet.
+void TuneRun::say_lost(const std::string& why) {
+  progress_.clear();
+  std::fprintf(stderr, "autotune: %s\n", why.c_str());
+}
+
+Outcome TuneRun::search(Journaled& measurer) {
+  plan_.stop = &stop_;
+  plan_.abort = &abort_;
+  plan_.observe = [&](const Progress& state) {
+    if (measurer.is_live()) progress_.show(state);
+  };
+  plan_.save = [&](const Outcome& outcome) { save(outcome, measurer); };
+  Outcome outcome = tune(measurer, plan_);
+  if (!request_.is_command()) ask_what_if(measurer, outcome);
+  measurer.finish();
+  return outcome;
+}
+
+void TuneRun::ask_what_if(Journaled& measurer, Outcome& outcome) {
+  if (!request_.search.what_if || outcome.interrupted) return;
+  WhatIfOptions wanted;
+  wanted.round.seconds = std::clamp(plan_.budget_s / 150, 0.05, wanted.round.seconds);
+  wanted.round.abort = &abort_;
+  wanted.budget_s = std::min(wanted.budget_s, plan_.budget_s);
+  wanted.seed = plan_.seed;
+  wanted.stop = &stop_;
+  const double end_s = measurer.now_s() + wanted.budget_s;
+  wanted.observe = [&](std::string_view, const Config& config) {
+    Progress state;
+    state.phase = "what if";
+    state.config = &config;
+    state.elapsed_s = measurer.now_s();
+    state.budget_s = end_s;
+    plan_.observe(state);
+  };
+  what_if(measurer, outcome, wanted);
+  diagnose(outcome, plan_.environment);
+  outcome.interrupted = stop_.load(std::memory_order_relaxed);
+}
+
+/// A report that is not the last one is that of a run which was ended, until the last one comes.
+/// While recorded answers are given again, the report on disk knows more.
+void TuneRun::save(const Outcome& outcome, Journaled& measurer) {
+  if (!measurer.is_live()) return;
+  file_.save([&]() -> const Report& {
+    Outcome partial = outcome;
+    partial.interrupted = true;
+    update(report_, partial, measurer, wall_s(measurer), request_, file_);
+    return report_;
+  });
+}
+
+}  // namespace feedrate
