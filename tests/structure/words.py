@@ -27,7 +27,7 @@ FORBIDDEN = {
     "words that need a second reading": [
         r"\b(?:launc" r"hed|ma" r"de) anew\b", r"\bta" r"ken back\b", r"\bis to st" r"ay as it is\b",
         r"\bthat make no sen" r"se\b", r"\blies? beh" r"ind\b", r"\bto be ha" r"d\b", r"\btwo po" r"ts\b",
-        r"\bprocesses de" r"ny\b", r"\bmay come twi" r"ce\b"],
+        r"\brates? (?:was|were) predicted with" r"in\b", r"\bquieter mach" r"ine\b", r"\bprocesses de" r"ny\b", r"\bmay come twi" r"ce\b"],
 }
 
 

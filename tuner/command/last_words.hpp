@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command printed last, for the sentence that says how it failed.
+// The last output of a command, for the sentence on its failure.
 #pragma once
 
 #include <string>

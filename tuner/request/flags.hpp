@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a verb reads its command line: what all verbs share.
+// Reads the command line of a verb: shared by all verbs.
 #pragma once
 
 #include <cstdint>

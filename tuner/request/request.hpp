@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run is asked for: the command line, read once. Nothing behind it reads text.
+// The request: the command line, parsed once. Later code parses no text.
 #pragma once
 
 #include <cstdint>
@@ -87,7 +87,7 @@ struct TuneRequest {
   std::string command_line;        ///< to be pasted into a shell
 
   bool is_command() const noexcept { return !command.words.empty(); }
-  /// Whether the command is launched anew for each config: it is told its values by its arguments
+  /// Whether the command is launched again for each config: it is told its values by its arguments
   /// or its environment. Else it is a script whose DataLoader is switched while it runs.
   bool is_launched_anew() const {
     return !command.templates.empty() || command.rate || !axes_taken(command.words, {}).empty();

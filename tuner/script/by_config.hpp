@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that are known of some configs.
+// Values that are known for some configs.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hook's greeting says of a script.
+// The contents of the hook's greeting about a script.
 #pragma once
 
 #include "feedrate/report/json/machine_json.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all workloads are put together from: a source of samples, a model, and steps on the cpu.
+// Shared by all workloads: a source of samples, a model, and steps on the cpu.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a search has covered, in words: how much was measured, what was left out and why.
+// The coverage of a search in words: how much was measured, what was left out and why.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not recommended, and worth knowing: wider tiers at their price, and what was not proven.
+// Offers: wider tiers with their gain and price, and gains that were not proved.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the screen is drawn.
+// The options of the screen.
 #pragma once
 
 #include <cstddef>

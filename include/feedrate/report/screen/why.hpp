@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why the reference is as slow as it is: its causes and remedies, as lines of the screen.
+// Why the reference is slow: causes and remedies, as lines of the screen.
 #pragma once
 
 #include <algorithm>

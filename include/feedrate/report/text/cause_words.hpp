@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sentences on causes share: their parts, rates, factors and settings.
+// Shared by the sentences on causes: rates, factors and settings.
 #pragma once
 
 #include <cmath>

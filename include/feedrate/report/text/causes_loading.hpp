@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes that lie in loading, in words.
+// The sentences on causes in loading.
 #pragma once
 
 #include <string>

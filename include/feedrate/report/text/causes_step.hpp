@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes that lie in the step, the copies, and in what loader and step share, in words.
+// The sentences on causes in the step, in copies, and in what loader and step share.
 #pragma once
 
 #include <cstdint>

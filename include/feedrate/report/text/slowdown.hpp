@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to do about a GPU whose clock is held down, in words.
+// The remedies for a GPU with a low clock, in words.
 #pragma once
 
 #include <cmath>

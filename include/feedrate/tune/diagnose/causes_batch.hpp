@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Causes that lie in how many samples a step has, and in how the step is launched.
+// Causes in the batch size, and in how the step is launched.
 #pragma once
 
 #include <optional>
