@@ -19,15 +19,18 @@ FORBIDDEN = {
                         r"\bAI ag" r"ents?\b", r"\bDES" r"IGN\.md\b", r"\bSTY" r"LE\.md\b",
                         r"\bFAC" r"TS\.md\b", r"\bTEST" r"PLAN\.md\b"],
     "a type by a name that it no longer has": [
-        r"(?-i:\b(?:Like" r"ness|Rendez" r"vous|Surround" r"ings|Park" r"ing|Cr" r"ew|Cost" r"ed|Super" r"vised)\b)",
-        r"(?-i:\b(?:class|struct|[Tt]hrows what) (?:Attac" r"hed|Launc" r"hed|Jud" r"ge|Stand" r"ing|Po" r"t|Tri" r"als)\b)",
+        r"(?-i:\b(?:Like" r"ness|Rendez" r"vous|Surround" r"ings|Park" r"ing|Cr" r"ew|Cost" r"ed)\b)",
+        r"(?-i:\b(?:class|struct|[Tt]hrows what) (?:Attac" r"hed|Launc" r"hed|Super" r"vised)\b)",
+        r"(?-i:\b(?:class|struct) (?:Jud" r"ge|Stand" r"ing|Po" r"t|Tri" r"als)\b)",
         r"\b(?:is_wi" r"ld|look_bri" r"efly|take_back_cho" r"ice)\b"],
-    "a threshold by a vague word": [r"\bconstexpr [\w:<> ]*\b(?:mu" r"ch|litt" r"le|fe" r"w|wor" r"th|dou" r"bt)\b ="],
+    "a threshold by a vague word": [
+        r"\bconstexpr [\w:<> ]*\b(?:mu" r"ch|litt" r"le|fe" r"w|wor" r"th|dou" r"bt)\b ="],
     # The field's word, or two short sentences.
     "words that need a second reading": [
         r"\b(?:launc" r"hed|ma" r"de) anew\b", r"\bta" r"ken back\b", r"\bis to st" r"ay as it is\b",
         r"\bthat make no sen" r"se\b", r"\blies? beh" r"ind\b", r"\bto be ha" r"d\b", r"\btwo po" r"ts\b",
-        r"\brates? (?:was|were) predicted with" r"in\b", r"\bquieter mach" r"ine\b", r"\bprocesses de" r"ny\b", r"\bmay come twi" r"ce\b"],
+        r"\brates? (?:was|were) predicted with" r"in\b", r"\bquieter mach" r"ine\b",
+        r"\bprocesses de" r"ny\b", r"\bmay come twi" r"ce\b"],
 }
 
 
