@@ -35,6 +35,7 @@ TEST_CASE("The screen fits 24 lines, and the verdict comes first", "[screen]") {
   // command's.
   Report report = testing::full_report();
   report.outcome.what_if.clear();  // they are shown where the user asks for them
+  report.skips.clear();
   report.outcome.trials[0].config.accumulate = 1;
   report.outcome.diagnoses.push_back(
       {.cause = Cause::epoch_boundary,

@@ -29,13 +29,24 @@ TEST_CASE("Sentences on causes write numbers as the rest of the screen does", "[
         "Starting the next epoch takes 2 min 5 s, 25 % of an epoch of 1,000,000 samples.");
 }
 
-TEST_CASE("One is counted as one", "[causes]") {
-  // Bug: "1 workers share 1 cores", "1 other processes use".
+TEST_CASE("Counts are whole numbers, and one is counted as one", "[causes]") {
+  // Bug: "1 workers share 1 cores", "1 other processes use", "a step of 32.0".
   const Config one{.workers = 1, .prefetch = 2, .step_threads = 1};
   Diagnosis crowded{.cause = Cause::nested_thread_pools, .numbers = {.cores = 1}, .remedy = one};
   CHECK(cause_text(crowded, one).summary == "1 step thread and 1 worker share 1 core.");
   crowded.numbers.cores = 1.5;
   CHECK(cause_text(crowded, one).summary == "1 step thread and 1 worker share 1.5 cores.");
+  const Diagnosis small{.cause = Cause::batch_too_small,
+                        .numbers = {.step_fixed_s = 4e-3,
+                                    .step_per_sample_s = 5e-5,
+                                    .step_fixed_share = 0.71,
+                                    .batch = 32,
+                                    .largest_batch = 64}};
+  CHECK(cause_text(small, one).remedy ==
+        "Use a larger batch, up to 64; scale the learning rate with it.");
+  CHECK(cause_text(small, one).summary ==
+        "A step takes 4.00 ms plus 50.0 us per sample: 71 % of a step of 32 does not depend on the "
+        "batch.");
   const Diagnosis shared{.cause = Cause::other_gpu_processes,
                          .numbers = {.other_processes = 1, .other_busy_share = 0.5}};
   CHECK(cause_text(shared, one).summary == "1 other process uses this GPU 50 % of the time.");

@@ -83,7 +83,7 @@ TEST_CASE("Floats that travel belong on the device where bytes were measured to 
   CHECK(*modelled.gain == Approx(3.3).epsilon(0.05));
   CHECK_THAT(cause_text(modelled, slow.config()).evidence(),
              ContainsSubstring("Copies reach 300 samples/s as floats and "
-                               "1200 samples/s"));
+                               "1,200 samples/s"));
   plant_choice(slow, Tier::safe, bytes, 3.1);
   CHECK(first_of(slow).measured);
   CHECK(*first_of(slow).gain == Approx(3.1));

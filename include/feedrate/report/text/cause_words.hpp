@@ -35,11 +35,14 @@ inline std::string factor(double ratio) {
   return format_number(ratio) + "x";
 }
 
+/// "2", "1.5", "10,000": no decimals where there are none.
+inline std::string count_text(double count) {
+  return grouped(fixed(count, count == std::round(count) ? 0 : 1));
+}
+
 /// "1 core", "1.5 cores", "4 workers".
 inline std::string counted(double count, const std::string& what) {
-  const bool whole = count == std::round(count);
-  const std::string text = whole ? format_number(std::round(count), 1) : fixed(count, 1);
-  return text + " " + what + (count == 1 ? "" : "s");
+  return count_text(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 /// The axes in which `to` differs, with its values: "workers 4, prefetch 2".

@@ -33,8 +33,8 @@ inline CauseText too_many_workers(const Diagnosis& d, const Config& now) {
 
 /// Too many workers for the quota, or too much work.
 inline CauseText quota_below_cpus(const Diagnosis& d, const Config& now) {
-  const std::string quota = "The CPU quota allows " + format_number(d.numbers.quota_cpus, 2) +
-                            " of " + counted(d.numbers.visible_cpus, "CPU");
+  const std::string quota = "The CPU quota allows " + count_text(d.numbers.quota_cpus) + " of " +
+                            counted(d.numbers.visible_cpus, "CPU");
   if (!d.remedy) {
     return {quota + ", and loading uses all of it.", {}, "Raise the CPU quota, then add workers."};
   }
@@ -140,7 +140,7 @@ inline CauseText epoch_boundary(const Diagnosis& d) {
   const bool is_rarer_in_training = d.numbers.boundary_share < 0.1;
   return {"Starting the next epoch takes " + format_duration(d.numbers.boundary_s) + ", " +
               format_percent(d.numbers.boundary_share) + " of an epoch of " +
-              format_number(d.numbers.epoch_samples) + " samples.",
+              count_text(d.numbers.epoch_samples) + " samples.",
           {},
           is_rarer_in_training
               ? "Nothing to do: these rounds repeat a part of the data, so they start epochs more "

@@ -69,7 +69,7 @@ inline CauseText interference(const Diagnosis& d, const Config& now) {
               " below the slower one alone.",
           "Beside the loader, the step takes " + factor(numbers.step_slowdown) +
               " its time, and a sample " + factor(numbers.cpu_inflation) + " its CPU time; " +
-              format_number(numbers.cores_used, 2) + " of " + counted(numbers.cores, "core") +
+              count_text(numbers.cores_used) + " of " + counted(numbers.cores, "core") +
               " are busy, and a thread that needs a core has one " +
               format_percent(numbers.has_core_share) + " of the time.",
           interference_remedy(d.where)};
@@ -92,7 +92,7 @@ inline CauseText lowered_clock(const Diagnosis& d) {
 inline CauseText other_gpu_processes(const Diagnosis& d) {
   const double count = d.numbers.other_processes;
   const std::string others =
-      count == 1 ? "1 other process uses" : format_number(count) + " other processes use";
+      count == 1 ? "1 other process uses" : count_text(count) + " other processes use";
   return {others + " this GPU " + format_percent(d.numbers.other_busy_share) + " of the time.",
           {},
           "Stop them or use another GPU, then measure again."};
@@ -102,7 +102,7 @@ inline std::string fixed_cost(const CauseNumbers& numbers) {
   return "A step takes " + format_duration(numbers.step_fixed_s) + " plus " +
          format_duration(numbers.step_per_sample_s) +
          " per sample: " + format_percent(numbers.step_fixed_share) + " of a step of " +
-         format_number(numbers.batch) + " does not depend on the batch.";
+         count_text(numbers.batch) + " does not depend on the batch.";
 }
 
 /// "graph on (measured: 2.80x)": measured as a whole, or of the step alone; empty: not worth it.
@@ -127,7 +127,7 @@ inline CauseText batch_too_small(const Diagnosis& d) {
   const std::string graph = graph_text(d.numbers);
   const std::string batch =
       d.remedy ? "Use a batch of " + std::to_string(d.remedy->batch)
-               : "Use a larger batch, up to " + format_number(d.numbers.largest_batch);
+               : "Use a larger batch, up to " + count_text(d.numbers.largest_batch);
   return {fixed_cost(d.numbers),
           {},
           batch + "; scale the learning rate with it." +
