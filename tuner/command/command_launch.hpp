@@ -29,7 +29,7 @@ struct LaunchBounds {
 /// abort it is Error(interrupted).
 class CommandLaunch {
  public:
-  /// Starts it; `name` is what to call it. Throws what Launched throws.
+  /// Starts it; `name` is what to call it. Throws what RunningCommand throws.
   CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& rendezvous,
                 RateSource source, const RoundOptions& options, const LaunchBounds& bounds);
 

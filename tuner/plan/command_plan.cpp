@@ -110,7 +110,7 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
                   [own](Precision precision) { return precision == own; });
 }
 
-/// The values of a command that is launched anew; one of each where none are given.
+/// The values of a command that is launched again; one of each where none are given.
 Space launched_space(const RequestedAxes& axes) {
   Space space{.workers = {1}, .prefetch = {1}, .batch = {1}};
   axes.put_into(space);

@@ -12,7 +12,7 @@ namespace feedrate {
 /// Throws Error(usage) on what can be refused before the command is launched.
 void check_command_plan(const TuneRequest& request, const Limits& limits);
 
-/// The search over a script's own DataLoader. Throws Error(usage) on values that make no sense.
+/// The search over a script's own DataLoader. Throws Error(usage) on invalid values.
 TuneOptions plan_script(const TuneRequest& request, const Limits& limits, const Prepared& found);
 
 /// The search over the values that a command is told. Its reference has the first of each.

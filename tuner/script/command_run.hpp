@@ -17,7 +17,7 @@ namespace feedrate {
 /// What a run over a command is made of.
 struct CommandRun {
   const TuneRequest& request;
-  std::function<Config()> reference;  ///< what is launched first, of a command launched anew
+  std::function<Config()> reference;  ///< what is launched first, of a command launched again
   double began_s;                     ///< by the clock of files
   std::vector<std::string> ours;      ///< files that autotune itself writes
   std::function<void(const std::string&)> note;  ///< what it is doing

@@ -43,7 +43,7 @@ struct DevicesHere {
 DevicesHere read_devices_here();
 
 /// The device of that name. `devices_here` is asked only where the choice depends on it. Throws
-/// Error(device) on a GPU that is not to be had, or where the numbers in CUDA_VISIBLE_DEVICES may
+/// Error(device) on a GPU that is not available, or where the numbers in CUDA_VISIBLE_DEVICES may
 /// mean other GPUs to the CUDA runtime than to the driver.
 TrainingDevice choose_device(const DeviceName& name,
                              const std::function<DevicesHere()>& devices_here = read_devices_here);
