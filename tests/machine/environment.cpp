@@ -40,7 +40,7 @@ TEST_CASE("Pools are read from the environment, nonsense left out", "[environmen
 TEST_CASE("The environment has what this process may use, and only what was read",
           "[environment]") {
   // Bug: a default taken for a fact.
-  const Environment here = read_surroundings();
+  const Environment here = read_environment();
   REQUIRE(here.cpus);
   CHECK(here.cpus->usable >= 1);
   CHECK(*here.memory_free_bytes > 0);
@@ -71,7 +71,7 @@ double queued_s(bool computing) {
   std::atomic<bool> over = false;
   const double begin_s = run_queue_wait_s();
   std::vector<std::jthread> threads;
-  for (int i = 0; i < 3 * read_surroundings().cpus->usable; ++i) {
+  for (int i = 0; i < 3 * read_environment().cpus->usable; ++i) {
     threads.emplace_back([&] {
       while (computing && !over) continue;
       over.wait(false);

@@ -43,12 +43,6 @@ void check_objective(Objective objective, const TuneRequest& request,
                                 meter.why_not + ": choose another objective.");
 }
 
-/// The values of --allow numerics where nothing was written, else the reference's own.
-std::vector<Precision> default_precisions(const TuneOptions& plan) {
-  if (!contains(plan.allowed, Tier::numerics)) return {plan.reference.precision};
-  return {Precision::fp32, Precision::bf16};
-}
-
 /// The values of --allow numerics where none are given, else the reference's own.
 std::vector<Precision> default_precisions(const TuneOptions& plan) {
   if (!contains(plan.allowed, Tier::numerics)) return {plan.reference.precision};

@@ -53,13 +53,13 @@ class FlowSimulation {
         queue_(static_cast<std::size_t>(machine.queue)),
         plan_(plan_of(machine, config, part != Part::device)),
         paces_(machine, plan_.workers, config.step_threads),
-        crew_(machine, config, plan_),
+        pool_(machine, config, plan_),
         device_s_(step_s(machine, config) / device_speed),
         copy_s_(copy_s(machine, config)),
         host_s_(host_s(machine, config, part) / (machine.accelerator ? 1 : device_speed)) {}
 
   Flow run() {
-    crew_.start();
+    pool_.start();
     start_batch();
     const auto batches = static_cast<std::size_t>(plan_.warm_up + plan_.measured);
     while (ends_.size() < batches) step_to_next_event();
@@ -74,7 +74,7 @@ class FlowSimulation {
   void start_batch() {
     if (part_ == Part::device) return work(Caller::steps, host_s_);
     if (config_.workers == 0) return fetch();
-    if (crew_.has(head_)) return take();
+    if (pool_.has(head_)) return take();
     caller_ = Caller::wants_batch;
     wait_from_s_ = now_s_;
   }
@@ -85,7 +85,7 @@ class FlowSimulation {
   }
 
   void fetch() {
-    const WorkerPool::Filling filling = crew_.fill(now_s_);
+    const WorkerPool::Filling filling = pool_.fill(now_s_);
     fill_work_s_ = filling.work_s;
     wait_from_s_ = now_s_;
     is_fetching_ = true;
@@ -119,7 +119,7 @@ class FlowSimulation {
     }
     ++head_;
     if (accelerator_ && part_ != Part::loader) return send_to_device();
-    crew_.release(now_s_);
+    pool_.release(now_s_);
     ends_.push_back(now_s_);
     start_batch();
   }
@@ -145,7 +145,7 @@ class FlowSimulation {
   const Pace& current_pace() const noexcept {
     const bool steps = caller_ == Caller::steps && !accelerator_ && part_ != Part::loader;
     const bool works = caller_ == Caller::steps || caller_ == Caller::fills;
-    return paces_.of(crew_.busy(), steps   ? CallerLoad::step
+    return paces_.of(pool_.busy(), steps   ? CallerLoad::step
                                    : works ? CallerLoad::thread
                                            : CallerLoad::none);
   }
@@ -162,20 +162,20 @@ class FlowSimulation {
 
   void step_to_next_event() {
     const Pace& pace = current_pace();
-    const double run_s = now_s_ + crew_.next_run_work_s() * pace.worker_s;
-    const double fetch_s = crew_.next_fetch_s();
+    const double run_s = now_s_ + pool_.next_run_work_s() * pace.worker_s;
+    const double fetch_s = pool_.next_fetch_s();
     const double copy_s = next_copy_s();
     const double next_s = std::min({run_s, fetch_s, copy_s, caller_due_s(pace)});
     if (!(next_s < infinity)) throw Error(Fault::internal, "The simulated machine stands still.");
     advance(std::max(next_s, now_s_), pace);
     if (next_s == copy_s) {
       ++copied_;
-      crew_.release(now_s_);
+      pool_.release(now_s_);
     } else if (next_s == run_s) {
-      const auto whole = crew_.finish_run(now_s_);
+      const auto whole = pool_.finish_run(now_s_);
       if (whole == head_ && caller_ == Caller::wants_batch) take();
     } else if (next_s == fetch_s) {
-      crew_.finish_fetch();
+      pool_.finish_fetch();
     } else {
       caller_ == Caller::sleeps ? wake() : finish_work();
     }
@@ -183,7 +183,7 @@ class FlowSimulation {
 
   void advance(double to_s, const Pace& pace) noexcept {
     const double passed_s = to_s - now_s_;
-    crew_.advance(passed_s * pace.worker);
+    pool_.advance(passed_s * pace.worker);
     left_s_ -= passed_s * pace.caller;
     cpu_s_ += counted(passed_s * pace.busy_cores);
     if (caller_ == Caller::steps) stepped_s_ += counted(passed_s);
@@ -220,7 +220,7 @@ class FlowSimulation {
   std::size_t queue_;  ///< steps that the caller may be ahead
   RunPlan plan_;
   Paces paces_;
-  WorkerPool crew_;
+  WorkerPool pool_;
   double device_s_, copy_s_, host_s_;
 
   double now_s_ = 0;

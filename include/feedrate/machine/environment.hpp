@@ -91,7 +91,7 @@ inline std::vector<ThreadPool> read_thread_pools() {
 }
 
 /// What this process can tell of itself under `root`; "" is this machine.
-inline Environment read_surroundings(const std::string& root = "") {
+inline Environment read_environment(const std::string& root = "") {
   const Limits limits = read_limits(root);
   Environment environment;
   environment.cpus = limits.cpus;

@@ -432,7 +432,7 @@ TEST_CASE("A step that computes, and is fed well, gets no diagnosis", "[planted]
   workload.make_step = [](const Config&) -> TrainStep {
     return [](const Batch& batch) { compute_for(5e-4 * static_cast<double>(batch.count())); };
   };
-  const Evidence evidence = tuned(workload, sweep_of(one_worker, {1}), read_surroundings());
+  const Evidence evidence = tuned(workload, sweep_of(one_worker, {1}), read_environment());
   const std::string causes = causes_in(evidence);
   const bool by_cores = causes == "interference.cores" || causes == "interference.other_processes";
   const bool disturbed = has_busy_neighbours(evidence) && by_cores;

@@ -27,7 +27,7 @@ class Surrogate {
         similarity_(candidates_),
         drift_s_(drift_s),
         beside_(candidates_.size()),
-        beliefs_(candidates_.size()) {}
+        posterior_(candidates_.size()) {}
 
   std::size_t size() const noexcept { return candidates_.size(); }
   const Config& config(std::size_t i) const { return candidates_[i].config; }
@@ -51,9 +51,9 @@ class Surrogate {
   }
 
   /// Mean and standard deviation of a candidate's true log-score, given what was learnt.
-  double mean(std::size_t i) const { return candidates_[i].log_predicted + beliefs_[i].residual; }
+  double mean(std::size_t i) const { return candidates_[i].log_predicted + posterior_[i].residual; }
   double deviation(std::size_t i) const {
-    return std::sqrt(std::max(1e-12, covariance(i, i).at(scale_) - beliefs_[i].known));
+    return std::sqrt(std::max(1e-12, covariance(i, i).at(scale_) - posterior_[i].known));
   }
   /// Standard deviation of the log-score of one round.
   double noise() const noexcept { return noise_; }
@@ -123,7 +123,7 @@ class Surrogate {
   void forget() {
     factor_ = {};
     residuals_.clear();
-    std::fill(beliefs_.begin(), beliefs_.end(), Belief{});
+    std::fill(posterior_.begin(), posterior_.end(), Belief{});
   }
 
   /// One more row of the factor L adds one element to L^-1 of the residuals, and of what each
@@ -132,7 +132,7 @@ class Surrogate {
     factor_.append(covariances_of_seen(s));
     factor_.solve_next(residuals_, seen_[s].residual);
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      Belief& belief = beliefs_[i];
+      Belief& belief = posterior_[i];
       factor_.solve_next(belief.shared, beside_[i][s].at(scale_));
       belief.residual += belief.shared.back() * residuals_.back();
       belief.known += square(belief.shared.back());
@@ -182,12 +182,12 @@ class Surrogate {
   std::size_t next_choice_ = 0;    ///< of the scales, at so many scores
   Cholesky factor_;                ///< of the covariance of what was learnt from
   std::vector<double> residuals_;  ///< L^-1 of them
-  std::vector<Belief> beliefs_;    ///< of each candidate
+  std::vector<Belief> posterior_;    ///< of each candidate
 };
 
 /// What is taken off the log-score of each candidate for its cost: between equals the cheapest is
 /// preferred, by at most 0.8 %.
-inline std::vector<double> thrift_of(const Surrogate& surrogate) {
+inline std::vector<double> cost_penalties_of(const Surrogate& surrogate) {
   constexpr double most = 0.008;
   std::vector<std::size_t> order(surrogate.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -65,15 +65,15 @@ class FinalRace {
   }
 
  private:
-  using TrialRunner = std::vector<std::size_t>;
+  using Trials = std::vector<std::size_t>;
 
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
   static constexpr double settled_mean_gain = 0.0075;
   static constexpr double settled_highest_gain = 0.05;
 
   /// Those of a tier that are still in the race, best first.
-  TrialRunner in_race(Tier tier) const {
-    TrialRunner trials = detail::scored(sweep_, tier);
+  Trials in_race(Tier tier) const {
+    Trials trials = detail::scored(sweep_, tier);
     std::erase_if(trials, [&](std::size_t t) {
       return !race_.contains(t) || !race_.is_in(t) || !race_.has_run(t);
     });
@@ -92,7 +92,7 @@ class FinalRace {
   void drop_hopeless() {
     std::vector<bool> useful(sweep_.outcome().trials.size());
     for (const Tier tier : sweep_.options().allowed) {
-      const TrialRunner trials = in_race(tier);
+      const Trials trials = in_race(tier);
       for (const std::size_t trial : trials) {
         const auto [behind, error] = race_.difference(trials.front(), trial);
         if (trial == trials.front() || behind < std::max(2 * finest_difference, 4 * error))
@@ -109,7 +109,7 @@ class FinalRace {
     return std::all_of(tiers.begin(), tiers.end(), [&](Tier tier) { return is_settled(tier); });
   }
   bool is_settled(Tier tier) const {
-    const TrialRunner trials = in_race(tier);
+    const Trials trials = in_race(tier);
     if (trials.empty()) return true;
     const std::size_t choice = choice_of(tied(trials));
     return expected_loss(race_, choice, trials) < settled_mean_gain &&
@@ -118,7 +118,7 @@ class FinalRace {
 
   /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
   /// by then: what rivals may still be ahead by is reported.
-  TrialRunner tied(TrialRunner trials) const {
+  Trials tied(Trials trials) const {
     const std::size_t leader = trials.front();
     std::erase_if(trials, [&](std::size_t trial) {
       return trial != leader && value(leader) - value(trial) > finest_difference;
@@ -131,7 +131,7 @@ class FinalRace {
 
   /// The cheapest of those that can't be told from the leader of a tier.
   std::optional<TierChoice> choose(Tier tier) {
-    const TrialRunner trials = in_race(tier);
+    const Trials trials = in_race(tier);
     if (trials.empty()) return unraced(tier);
     TierChoice choice{.tier = tier, .tie_set = tied(trials)};
     choice.trial = choice_of(choice.tie_set);
@@ -146,7 +146,7 @@ class FinalRace {
 
   /// The best of what was explored, where no race took place.
   std::optional<TierChoice> unraced(Tier tier) const {
-    const TrialRunner trials = detail::scored(sweep_, tier);
+    const Trials trials = detail::scored(sweep_, tier);
     if (trials.empty()) return std::nullopt;
     return TierChoice{.tier = tier,
                       .trial = trials.front(),
@@ -155,13 +155,13 @@ class FinalRace {
   }
 
   /// The reference where it is among those tied, else the cheapest of them.
-  std::size_t choice_of(const TrialRunner& tie_set) const {
+  std::size_t choice_of(const Trials& tie_set) const {
     const std::size_t reference = sweep_.outcome().reference;
     const bool keep = std::find(tie_set.begin(), tie_set.end(), reference) != tie_set.end();
     return keep ? reference : tie_set.front();
   }
 
-  Confidence standing(const TierChoice& choice, const TrialRunner& trials) const {
+  Confidence standing(const TierChoice& choice, const Trials& trials) const {
     constexpr int least_passes = 3;
     const bool keep = choice.trial == sweep_.outcome().reference;
     if (keep && (race_.passes() == 0 || !has_measured_others())) return Confidence::unresolved;

@@ -23,23 +23,23 @@ namespace feedrate {
 /// Machine Learning Algorithms", 2012.
 class Exploration {
  public:
-  explicit Exploration(Sweep& sweep) : sweep_(sweep), beliefs_(sweep, candidates_of(sweep)) {
-    for (std::size_t i = 0; i < beliefs_.size(); ++i)
-      cost_s_.push_back(detail::round_cost_s(sweep, beliefs_.config(i)));
+  explicit Exploration(Sweep& sweep) : sweep_(sweep), posterior_(sweep, candidates_of(sweep)) {
+    for (std::size_t i = 0; i < posterior_.size(); ++i)
+      cost_s_.push_back(detail::round_cost_s(sweep, posterior_.config(i)));
   }
 
   /// Runs the reference, then all of few configs; of many what is predicted to be best, until none
   /// promises more than `least_improvement`. Ends where `share` of the budget is used.
   void run(double share) {
     try_reference(false);
-    if (beliefs_.size() == 0) return;
-    if (beliefs_.size() <= exhaustive_size) {
+    if (posterior_.size() == 0) return;
+    if (posterior_.size() <= exhaustive_size) {
       try_all(share);
     } else {
       improve(share);
       refine_locally(share);
     }
-    if (!beliefs_.has_learnt()) try_reference(true);
+    if (!posterior_.has_learnt()) try_reference(true);
     tell();
   }
 
@@ -61,22 +61,22 @@ class Exploration {
   /// proof, unless it is the last that is left to try.
   void try_reference(bool is_last) {
     const std::size_t reference = sweep_.outcome().reference;
-    const bool waits = !is_last && beliefs_.size() > 1;
+    const bool waits = !is_last && posterior_.size() > 1;
     if (waits && detail::round_takes_too_long(sweep_, reference)) return;
     if (!sweep_.is_open(reference)) return;
-    for (std::size_t i = 0; i < beliefs_.size(); ++i) {
-      if (beliefs_.trial(i) == reference) return try_one(i);
+    for (std::size_t i = 0; i < posterior_.size(); ++i) {
+      if (posterior_.trial(i) == reference) return try_one(i);
     }
     sweep_.run(reference, "explore");
   }
 
   void try_one(std::size_t i) {
-    Trial& trial = sweep_.trial(beliefs_.trial(i));
-    if (trial.rounds.empty()) trial.predicted_samples_per_s = beliefs_.expected_rate(i);
-    if (const auto score = sweep_.run(beliefs_.trial(i), "explore")) {
-      beliefs_.observe(i, *score);
+    Trial& trial = sweep_.trial(posterior_.trial(i));
+    if (trial.rounds.empty()) trial.predicted_samples_per_s = posterior_.expected_rate(i);
+    if (const auto score = sweep_.run(posterior_.trial(i), "explore")) {
+      posterior_.observe(i, *score);
     } else {
-      beliefs_.close(i);
+      posterior_.close(i);
     }
   }
 
@@ -90,13 +90,13 @@ class Exploration {
       try_one(*next);
     }
     Random random(sweep_.options().seed, 0, 1);
-    std::vector<std::size_t> order(beliefs_.size());
+    std::vector<std::size_t> order(posterior_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     for (int turn = 1; turn < turns; ++turn) {
       shuffle(order, random);
       for (const std::size_t i : order) {
         if (sweep_.stopped() || sweep_.is_past(share * turns_share)) return;
-        if (beliefs_.is_open(i) && may_lead(i)) try_one(i);
+        if (posterior_.is_open(i) && may_lead(i)) try_one(i);
       }
       repeated_ = true;
     }
@@ -106,9 +106,9 @@ class Exploration {
   bool may_lead(std::size_t i) const {
     const auto& tiers = sweep_.options().allowed;
     return std::any_of(tiers.begin(), tiers.end(), [&](Tier tier) {
-      const auto leader = beliefs_.leader_of(tier);
-      if (!leader || !beliefs_.within(i, tier)) return false;
-      return beliefs_.value(i) > beliefs_.value(*leader) - std::numbers::ln2;
+      const auto leader = posterior_.leader_of(tier);
+      if (!leader || !posterior_.within(i, tier)) return false;
+      return posterior_.value(i) > posterior_.value(*leader) - std::numbers::ln2;
     });
   }
 
@@ -118,7 +118,7 @@ class Exploration {
          const auto next = idle < patience() ? most_promising() : std::nullopt;) {
       if (is_over(share)) return;
       try_one(*next);
-      if (!beliefs_.is_open(*next) && sweep_.lacked_memory()) continue;  // others may have room
+      if (!posterior_.is_open(*next) && sweep_.lacked_memory()) continue;  // others may have room
       const double now = best_values();
       idle = now > best + finest_difference / 2 ? 0 : idle + 1;
       best = std::max(best, now);
@@ -126,13 +126,13 @@ class Exploration {
   }
 
   /// So many rounds in a row that change nothing end the search: plateaus have no end.
-  int patience() const { return 15 + static_cast<int>(beliefs_.size() / 25); }
+  int patience() const { return 15 + static_cast<int>(posterior_.size() / 25); }
 
   /// Sum over the tiers of what their leaders reach.
   double best_values() const {
     double sum = 0;
     for (const Tier tier : sweep_.options().allowed) {
-      if (const auto leader = beliefs_.leader_of(tier)) sum += beliefs_.value(*leader);
+      if (const auto leader = posterior_.leader_of(tier)) sum += posterior_.value(*leader);
     }
     return sum;
   }
@@ -140,19 +140,19 @@ class Exploration {
   /// What is expected to gain most per second, in any tier. A tier of which nothing was measured
   /// yet begins with its best.
   std::optional<std::size_t> most_promising() const {
-    if (!beliefs_.has_learnt()) return best_untried();
+    if (!posterior_.has_learnt()) return best_untried();
     std::optional<std::size_t> best;
     double most = 0;
     for (const Tier tier : sweep_.options().allowed) {
-      const auto leader = beliefs_.leader_of(tier);
+      const auto leader = posterior_.leader_of(tier);
       if (!leader) {
         if (const auto first = best_within(tier)) return first;
         continue;
       }
-      const double weight = beliefs_.is_behind(*leader) ? weight_behind : 1;
-      for (std::size_t i = 0; i < beliefs_.size(); ++i) {
-        if (!beliefs_.is_open(i) || !beliefs_.within(i, tier)) continue;
-        const double gain = weight * beliefs_.expected_improvement(i, *leader);
+      const double weight = posterior_.is_behind(*leader) ? weight_behind : 1;
+      for (std::size_t i = 0; i < posterior_.size(); ++i) {
+        if (!posterior_.is_open(i) || !posterior_.within(i, tier)) continue;
+        const double gain = weight * posterior_.expected_improvement(i, *leader);
         if (gain <= least_improvement || gain / cost_s_[i] <= most) continue;
         most = gain / cost_s_[i];
         best = i;
@@ -162,18 +162,18 @@ class Exploration {
   }
 
   std::optional<std::size_t> best_untried() const {
-    return beliefs_.best_of([&](std::size_t i) { return beliefs_.expected_rate(i); },
-                            [&](std::size_t i) { return !beliefs_.was_tried(i); });
+    return posterior_.best_of([&](std::size_t i) { return posterior_.expected_rate(i); },
+                            [&](std::size_t i) { return !posterior_.was_tried(i); });
   }
   std::optional<std::size_t> best_within(Tier tier) const {
-    return beliefs_.best_of([&](std::size_t i) { return beliefs_.value(i); },
-                            [&](std::size_t i) { return beliefs_.within(i, tier); });
+    return posterior_.best_of([&](std::size_t i) { return posterior_.value(i); },
+                            [&](std::size_t i) { return posterior_.within(i, tier); });
   }
 
   /// Measures the neighbours of each tier's leader that may well be better, until none is left.
   void refine_locally(double share) {
     for (const Tier tier : sweep_.options().allowed) {
-      while (const auto next = beliefs_.has_learnt() ? best_neighbour(tier) : std::nullopt) {
+      while (const auto next = posterior_.has_learnt() ? best_neighbour(tier) : std::nullopt) {
         if (is_over(share)) return;
         try_one(*next);
       }
@@ -181,31 +181,31 @@ class Exploration {
   }
 
   std::optional<std::size_t> best_neighbour(Tier tier) const {
-    const auto leader = beliefs_.leader_of(tier);
-    if (!leader || beliefs_.is_behind(*leader)) return std::nullopt;
-    return beliefs_.best_of([&](std::size_t i) { return beliefs_.value(i); },
+    const auto leader = posterior_.leader_of(tier);
+    if (!leader || posterior_.is_behind(*leader)) return std::nullopt;
+    return posterior_.best_of([&](std::size_t i) { return posterior_.value(i); },
                             [&](std::size_t i) {
-                              return !beliefs_.was_tried(i) && beliefs_.within(i, tier) &&
+                              return !posterior_.was_tried(i) && posterior_.within(i, tier) &&
                                      may_beat(i, *leader);
                             });
   }
 
   bool may_beat(std::size_t i, std::size_t leader) const {
-    if (!are_neighbours(beliefs_.config(i), beliefs_.config(leader))) return false;
-    const double hope = beliefs_.value(i) + 3 * std::max(beliefs_.deviation(i), least_deviation);
-    return hope > beliefs_.value(leader) + finest_difference;
+    if (!are_neighbours(posterior_.config(i), posterior_.config(leader))) return false;
+    const double hope = posterior_.value(i) + 3 * std::max(posterior_.deviation(i), least_deviation);
+    return hope > posterior_.value(leader) + finest_difference;
   }
 
   /// Stores posterior means of measured configs, and predictions of others, in the sweep.
   void tell() {
-    if (!beliefs_.has_learnt()) return;
-    if (beliefs_.size() > exhaustive_size || repeated_) sweep_.noise = beliefs_.noise();
-    for (std::size_t i = 0; i < beliefs_.size(); ++i) {
-      Trial& trial = sweep_.trial(beliefs_.trial(i));
-      if (beliefs_.was_tried(i)) {
-        sweep_.believe(beliefs_.trial(i), beliefs_.score(i));
-      } else if (beliefs_.is_open(i)) {
-        trial.predicted_samples_per_s = beliefs_.expected_rate(i);
+    if (!posterior_.has_learnt()) return;
+    if (posterior_.size() > exhaustive_size || repeated_) sweep_.noise = posterior_.noise();
+    for (std::size_t i = 0; i < posterior_.size(); ++i) {
+      Trial& trial = sweep_.trial(posterior_.trial(i));
+      if (posterior_.was_tried(i)) {
+        sweep_.believe(posterior_.trial(i), posterior_.score(i));
+      } else if (posterior_.is_open(i)) {
+        trial.predicted_samples_per_s = posterior_.expected_rate(i);
         trial.status = TrialStatus::predicted;
         trial.reason = {is_over_ ? Why::budget_ended : Why::too_little_to_gain};
       }
@@ -213,7 +213,7 @@ class Exploration {
   }
 
   Sweep& sweep_;
-  Beliefs beliefs_;
+  Beliefs posterior_;
   std::vector<double> cost_s_;  ///< of a round of each candidate
   bool repeated_ = false, is_over_ = false;
 };

@@ -26,7 +26,7 @@ class Beliefs {
         surrogate_(std::move(candidates.list), 15 * sweep.round_options().seconds),
         open_(trials_.size(), true),
         tried_(trials_.size(), false),
-        thrift_(thrift_of(surrogate_)) {}
+        thrift_(cost_penalties_of(surrogate_)) {}
 
   std::size_t size() const noexcept { return trials_.size(); }
   std::size_t trial(std::size_t i) const { return trials_[i]; }

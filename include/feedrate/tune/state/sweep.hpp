@@ -149,10 +149,10 @@ class Sweep {
   /// A trial's posterior mean: by the search, else the mean of its rounds.
   std::optional<double> belief(std::size_t index) const {
     const auto measured = score(index);
-    const auto found = beliefs_.find(index);
-    return measured && found != beliefs_.end() ? found->second : measured;
+    const auto found = posterior_.find(index);
+    return measured && found != posterior_.end() ? found->second : measured;
   }
-  void believe(std::size_t index, double score) { beliefs_[index] = score; }
+  void believe(std::size_t index, double score) { posterior_[index] = score; }
 
   /// Standard deviation of one round's log-score, where the search has learnt it.
   std::optional<double> noise;
@@ -243,7 +243,7 @@ class Sweep {
   Outcome outcome_;
   std::string failure_, stderr_tail_;
   bool out_of_memory_ = false;  ///< that was the last failure
-  std::map<std::size_t, double> beliefs_;
+  std::map<std::size_t, double> posterior_;
   std::vector<double> others_;  ///< shares of the machine that others took, by round
 };
 
