@@ -182,7 +182,7 @@ class Surrogate {
   std::size_t next_choice_ = 0;    ///< of the scales, at so many scores
   Cholesky factor_;                ///< of the covariance of what was learnt from
   std::vector<double> residuals_;  ///< L^-1 of them
-  std::vector<Belief> posterior_;    ///< of each candidate
+  std::vector<Belief> posterior_;  ///< of each candidate
 };
 
 /// What is taken off the log-score of each candidate for its cost: between equals the cheapest is

@@ -163,11 +163,11 @@ class Exploration {
 
   std::optional<std::size_t> best_untried() const {
     return posterior_.best_of([&](std::size_t i) { return posterior_.expected_rate(i); },
-                            [&](std::size_t i) { return !posterior_.was_tried(i); });
+                              [&](std::size_t i) { return !posterior_.was_tried(i); });
   }
   std::optional<std::size_t> best_within(Tier tier) const {
     return posterior_.best_of([&](std::size_t i) { return posterior_.value(i); },
-                            [&](std::size_t i) { return posterior_.within(i, tier); });
+                              [&](std::size_t i) { return posterior_.within(i, tier); });
   }
 
   /// Measures the neighbours of each tier's leader that may well be better, until none is left.
@@ -184,15 +184,16 @@ class Exploration {
     const auto leader = posterior_.leader_of(tier);
     if (!leader || posterior_.is_behind(*leader)) return std::nullopt;
     return posterior_.best_of([&](std::size_t i) { return posterior_.value(i); },
-                            [&](std::size_t i) {
-                              return !posterior_.was_tried(i) && posterior_.within(i, tier) &&
-                                     may_beat(i, *leader);
-                            });
+                              [&](std::size_t i) {
+                                return !posterior_.was_tried(i) && posterior_.within(i, tier) &&
+                                       may_beat(i, *leader);
+                              });
   }
 
   bool may_beat(std::size_t i, std::size_t leader) const {
     if (!are_neighbours(posterior_.config(i), posterior_.config(leader))) return false;
-    const double hope = posterior_.value(i) + 3 * std::max(posterior_.deviation(i), least_deviation);
+    const double hope =
+        posterior_.value(i) + 3 * std::max(posterior_.deviation(i), least_deviation);
     return hope > posterior_.value(leader) + finest_difference;
   }
 
