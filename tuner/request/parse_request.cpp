@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request/parse_request.hpp"
+#include "request/axes.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>

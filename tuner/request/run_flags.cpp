@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "request/axes.hpp"
 #include "request/option_group.hpp"
 #include "request/search_options.hpp"
 
