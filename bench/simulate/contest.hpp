@@ -37,11 +37,7 @@ inline TuneOptions tune_options(const Problem& problem, const Contender& contend
   options.max_rounds = contender.max_rounds;
   options.cores = problem.machine.cores.logical;
   options.seed = problem.machine.seed;
-  const auto found = std::find(search_names.begin(), search_names.end(), contender.name);
-  if (found == search_names.end()) {
-    throw Error(Fault::usage, "There is no search '" + contender.name + "'.");
-  }
-  options.search = static_cast<Search>(found - search_names.begin());
+  options.search = strategy_named(contender.name).name;
   if (contender.knows_memory && problem.machine.memory_bytes < infinity) {
     options.max_memory_bytes = static_cast<std::uint64_t>(problem.machine.memory_bytes);
   }

@@ -33,7 +33,7 @@ Workload numbers_on_a_gpu() {
 
 TuneOptions pinned_and_precision() {
   TuneOptions options;
-  options.search = Search::grid;
+  options.search = "grid";
   options.space = {.workers = {2},
                    .prefetch = {2},
                    .pinned = {false, true},

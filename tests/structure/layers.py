@@ -23,6 +23,7 @@ ROOMS = (
     ("measure",),
     ("card",),
     ("tune/model",),
+    ("tune/objective",),
     ("tune/state",),
     ("tune/race",),
     ("tune/search", "tune/diagnose"),

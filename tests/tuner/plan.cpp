@@ -261,7 +261,7 @@ TEST_CASE("Values fixed on the command line also hold on a GPU", "[plan]") {
 TEST_CASE("For mfu each precision needs a rate that was measured on the device", "[plan]") {
   // Bug: the products of the cpu as the peak of a GPU, or precisions compared by no peak at all.
   TuneRequest options;
-  options.search.objective = Objective::mfu;
+  options.search.objective = "mfu";
   options.measure_card = false;
   TuneOptions plan = plan_on(gpu_of("9.0"), options);
   add_peaks(plan, {{Precision::fp32, 5e13}, {Precision::bf16, 8e14}});

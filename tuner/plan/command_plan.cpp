@@ -6,6 +6,7 @@
 
 #include "command/command_spec.hpp"
 #include "command/templates.hpp"
+#include "feedrate/tune/search/strategies.hpp"
 #include "request/applicable.hpp"
 #include "request/constraints.hpp"
 #include "request/search_options.hpp"
@@ -150,7 +151,7 @@ TuneOptions plan_script(const TuneRequest& request, const Limits& limits, const 
     plan.allowed.push_back(Tier::numerics);
     std::sort(plan.allowed.begin(), plan.allowed.end());
   }
-  plan.search = request.search.strategy.value_or(Search::model);
+  plan.search = request.search.strategy.value_or(default_search);
   plan.budget_s = budget_of(request, 30, 1);
   plan.reference = script.config;
   plan_script_axes(plan, request, limits, found);
@@ -172,11 +173,12 @@ TuneOptions plan_launches(const TuneRequest& request, const Limits& limits) {
   keep_within(plan.reference.batch, space.batch);
   drop_forbidden(plan);
   const auto configs = configs_of(space).size();
-  plan.search = request.search.strategy.value_or(configs <= 16 ? Search::grid : Search::halving);
-  if (plan.search == Search::model) {
+  plan.search = request.search.strategy.value_or(configs <= 16 ? "grid" : "halving");
+  if (strategy_named(plan.search).needs_parts) {
     throw Error(Fault::usage,
-                "--search model needs the parts of a pipeline, and a command is run as a whole: "
-                "choose grid, random or halving.");
+                "--search " + plan.search +
+                    " needs the parts of a pipeline, and a command is run as a whole: "
+                    "choose grid, random or halving.");
   }
   plan.budget_s = budget_of(request, 120, 5);
   plan.round_s = std::min(round_s, plan.budget_s / 10);

@@ -8,6 +8,7 @@
 
 #include "feedrate/machine/energy.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
+#include "feedrate/tune/objective/objectives.hpp"
 #include "plan/plan_against.hpp"
 #include "plan/plan_gpu.hpp"
 #include "request/applicable.hpp"
@@ -30,16 +31,17 @@ std::vector<int> default_step_threads(int cpus) {
 }
 
 /// An objective needs what it is made of.
-void check_objective(Objective objective, const TuneRequest& request,
+void check_objective(const std::string& objective, const TuneRequest& request,
                      const TrainingDevice& device) {
-  if (objective == Objective::mfu && !request.measure_card && !device.gpu) {
-    throw Error(Fault::usage,
-                "--objective mfu compares with the machine card: leave --no-card out.");
+  const Needs needs = objective_named(objective).needs;
+  if (needs == Needs::peak && !request.measure_card && !device.gpu) {
+    throw Error(Fault::usage, "--objective " + objective +
+                                  " compares with the machine card: leave --no-card out.");
   }
-  if (objective != Objective::samples_per_joule) return;
+  if (needs != Needs::energy) return;
   const EnergyMeter meter = device.gpu ? gpu_energy(device.gpu->facts.uuid) : cpu_energy();
   if (meter.works()) return;
-  throw Error(Fault::usage, "--objective samples_per_joule can't be measured here, " +
+  throw Error(Fault::usage, "--objective " + objective + " can't be measured here, " +
                                 meter.why_not + ": choose another objective.");
 }
 
@@ -86,7 +88,8 @@ void drop_beyond_step(TuneOptions& plan, std::size_t most) {
 /// An emulated device knows the time of one batch, and nothing of threads and number formats.
 void plan_emulated(TuneOptions& plan, const TuneRequest& request, const Accelerator& accelerator) {
   Space& space = plan.space;
-  if (plan.objective == Objective::mfu || plan.objective == Objective::samples_per_joule) {
+  const Needs needs = objective_named(plan.objective).needs;
+  if (needs == Needs::peak || needs == Needs::energy) {
     throw Error(Fault::usage,
                 "An emulated device computes nothing and uses no energy: choose "
                 "--objective utilization, throughput or busy.");
@@ -186,13 +189,13 @@ TuneOptions plan_sweep(const TuneRequest& request, const Limits& limits,
 }
 
 void add_peaks(TuneOptions& plan, const std::map<Precision, double>& flops_per_s) {
-  if (plan.objective != Objective::mfu) return;
+  if (objective_named(plan.objective).needs != Needs::peak) return;
   plan.peak_flops_per_s = flops_per_s;
   const auto known = [&](Precision precision) { return plan.peak_flops_per_s.contains(precision); };
   keep_applicable(plan, "precision", plan.space.precision,
                   "no product rate was measured to compare with", known);
   if (known(plan.reference.precision)) return;
-  throw Error(Fault::usage, "--objective mfu has no product rate of " +
+  throw Error(Fault::usage, "--objective " + plan.objective + " has no product rate of " +
                                 std::string(name_of(plan.reference.precision)) +
                                 " to compare the reference with: choose another objective.");
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/tune/objective/objectives.hpp"
 #include "request/search_options.hpp"
 
 namespace feedrate {
@@ -75,7 +76,7 @@ void check_command(const TuneRequest& request) {
   }
   refuse_built_in_options(request);
   request.is_launched_anew() ? check_launched_anew(request) : check_script(request);
-  if (request.search.objective <= Objective::throughput) return;
+  if (objective_named(request.search.objective).needs == Needs::rate) return;
   throw Error(Fault::usage,
               "Of a command only the rate is known: choose --objective utilization or throughput.");
 }

@@ -23,7 +23,7 @@ class OptionGroup {
 
   /// `field` becomes what `parse(flag, text)` returns.
   template <class Field, class Parse>
-  CLI::Option* value(const char* flag, Field& field, const char* type, const char* help,
+  CLI::Option* value(const char* flag, Field& field, const char* type, const std::string& help,
                      Parse parse) const {
     return read(flag, type, help,
                 [&field, flag, parse](const std::string& text) { field = parse(flag, text); });

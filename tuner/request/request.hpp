@@ -38,9 +38,9 @@ struct DataRequest {
 /// How the search goes; what is empty depends on what is tuned.
 struct SearchRequest {
   std::optional<double> budget_s;
-  std::optional<Search> strategy;
+  std::optional<std::string> strategy;       ///< a name in strategies.hpp
   std::optional<std::vector<Tier>> allowed;  ///< narrowest first; safe always among them
-  Objective objective = Objective::utilization;
+  std::string objective = "utilization";
   std::optional<double> wider_gain;  ///< a share
   std::uint64_t seed = 0;
   bool what_if = false;

@@ -4,6 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "feedrate/core/named.hpp"
+#include "feedrate/tune/objective/objectives.hpp"
+#include "feedrate/tune/search/strategies.hpp"
 #include "request/axes.hpp"
 #include "request/option_group.hpp"
 #include "request/search_options.hpp"
@@ -24,6 +27,14 @@ template <class Enum, class Names>
 auto one_of(const Names& names) {
   return [&names](const char* flag, const std::string& text) {
     return static_cast<Enum>(parse_name(flag, text, {names.begin(), names.end()}));
+  };
+}
+
+/// A name that a table has.
+template <class Table>
+auto name_in(const Table& table) {
+  return [names = names_in(table)](const char* flag, const std::string& text) {
+    return std::string(names[parse_name(flag, text, {names.begin(), names.end()})]);
   };
 }
 
@@ -77,13 +88,13 @@ void add_search(CLI::App& app, SearchRequest& search) {
              parse_seconds)
       ->take_last();
   group.value("--objective", search.objective, "NAME",
-              "What to maximise: utilization or throughput (both are the rate), busy, mfu (needs "
-              "the machine card) or samples_per_joule (needs a power meter). Default: utilization.",
-              one_of<Objective>(objective_names));
+              "What to maximise: " + help_of(objectives) + ". Default: utilization.",
+              name_in(objectives));
   group.value("--search", search.strategy, "NAME",
-              "How configs are chosen: model, grid, random or halving. Default: model. A command "
-              "that is launched again for each config can't use model.",
-              one_of<Search>(search_names));
+              "How configs are chosen: " + help_of(strategies) +
+                  ". Default: model. A command that is launched again for each config can't use "
+                  "model.",
+              name_in(strategies));
   group.value("--allow", search.allowed, "TIERS",
               "What may change: safe (no mathematics), numerics (rounding), training "
               "(convergence). Default: safe,numerics,training; for a script: safe.",

@@ -97,7 +97,7 @@ struct Report {
   Constraints constraints;
   bool reference_given = false;  ///< by --against
   std::vector<Tier> allowed;
-  Objective objective = Objective::utilization;
+  std::string objective = "utilization";
   double budget_s = 0;
   Outcome outcome;
   std::vector<Skip> skips;

@@ -11,9 +11,7 @@
 #include "feedrate/tune/diagnose/diagnose.hpp"
 #include "feedrate/tune/race/final_race.hpp"
 #include "feedrate/tune/race/prove.hpp"
-#include "feedrate/tune/search/calibrate.hpp"
 #include "feedrate/tune/search/ceilings.hpp"
-#include "feedrate/tune/search/explore.hpp"
 #include "feedrate/tune/search/strategies.hpp"
 #include "feedrate/tune/state/feasible.hpp"
 #include "feedrate/tune/state/pareto.hpp"
@@ -23,7 +21,6 @@ namespace detail {
 
 /// Shares of the budget at which the phases end. The proof may go on longer where it has had fewer
 /// than two passes: a slow reference costs time before it costs the proof. The ceilings come last.
-inline constexpr double calibrate_share = 0.25;
 inline constexpr double explore_share = 0.75;
 inline constexpr double race_share = 0.87;
 inline constexpr double proof_share = 0.95;
@@ -36,24 +33,11 @@ inline void refuse_nonsense(const TuneOptions& options) {
   if (options.allowed.empty()) {
     throw Error(Fault::usage, "No tier is allowed to change: allow at least 'safe'.");
   }
+  objective_named(options.objective);
+  strategy_named(options.search);
   if (!std::is_sorted(options.allowed.begin(), options.allowed.end())) {
     throw Error(Fault::usage, "The allowed tiers are out of order: name the narrowest first.");
   }
-}
-
-inline void search(Sweep& sweep) {
-  switch (sweep.options().search) {
-    case Search::grid:
-      return search_grid(sweep, explore_share);
-    case Search::random:
-      return search_random(sweep, explore_share);
-    case Search::halving:
-      return search_halving(sweep, explore_share);
-    case Search::model:
-      break;
-  }
-  Calibration(sweep, calibrate_share).run();
-  Exploration(sweep).run(explore_share);
 }
 
 /// What fails in its proof is no choice: the next best is taken, and proven.
@@ -102,7 +86,7 @@ inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   Sweep sweep(measurer, options);
   require_feasible(sweep.outcome().trials);
   sweep.outcome().demands.cores = options.cores;
-  detail::search(sweep);
+  strategy_named(options.search).run(sweep, detail::explore_share);
   detail::race_and_prove(sweep);
   look_closer(sweep, detail::ceilings_share);
   detail::explain(sweep);

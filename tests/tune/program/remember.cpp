@@ -165,7 +165,7 @@ TEST_CASE("The space's key knows each axis, the reference, the tiers and the obj
   CHECK(differs([](TuneOptions& o) { o.space.workers_may_grow = true; }));
   CHECK(differs([](TuneOptions& o) { o.reference.workers = 1; }));
   CHECK(differs([](TuneOptions& o) { o.allowed = {Tier::safe}; }));
-  CHECK(differs([](TuneOptions& o) { o.objective = Objective::busy; }));
+  CHECK(differs([](TuneOptions& o) { o.objective = "busy"; }));
   CHECK(differs([](TuneOptions& o) { o.max_memory_bytes = 1; }));
   CHECK(differs([](TuneOptions& o) { o.max_device_memory_bytes = 1; }));
   CHECK_FALSE(differs([](TuneOptions& o) { o.budget_s = 1; }));

@@ -17,7 +17,7 @@ using Catch::Approx;
 
 TEST_CASE("Every search finds the best of a machine without noise", "[search]") {
   // Bug: a search that stops at what its model likes, or races the wrong finalists.
-  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
   options.search = search;
@@ -28,6 +28,19 @@ TEST_CASE("Every search finds the best of a machine without noise", "[search]") 
   CHECK(machine.coupled(outcome.recommended().config) > 0.98 * best);
   CHECK(outcome.search == search);
   CHECK(outcome.rounds == static_cast<int>(machine.asked.size()));
+}
+
+TEST_CASE("A search or an objective that nobody knows is refused before anything runs",
+          "[search]") {
+  // Bug: a misspelt name that stands for the default in silence.
+  FormulaMachine machine = four_cores();
+  TuneOptions options = wide();
+  options.search = "gird";
+  CHECK_THROWS_AS(tune(machine, options), Error);
+  options = wide();
+  options.objective = "speed";
+  CHECK_THROWS_AS(tune(machine, options), Error);
+  CHECK(machine.asked.empty());
 }
 
 TEST_CASE("The model needs fewer rounds than there are configs", "[search]") {
@@ -141,7 +154,7 @@ TEST_CASE("A command that runs as a whole has no part measurements", "[search]")
   };
   Whole whole;
   TuneOptions options = wide();
-  options.search = GENERATE(Search::grid, Search::halving);
+  options.search = GENERATE(as<std::string>(), "grid", "halving");
   options.space.precision = {Precision::fp32};
   options.space.prefetch = {1};
   const Outcome outcome = tune(whole, options);
@@ -208,7 +221,7 @@ TEST_CASE("A race that ends early is followed by a proof", "[search]") {
 
 TEST_CASE("The limit of rounds covers everything before the ceilings", "[search]") {
   // Bug: a limit that only the calibration knows of.
-  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
   FormulaMachine machine = four_cores();
   Random random(3, 0, 0);
   machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
@@ -225,7 +238,7 @@ TEST_CASE("The limit of rounds covers everything before the ceilings", "[search]
 
 TEST_CASE("Every search ends when all fails, and says why", "[search]") {
   // Bug: a pass over nothing, again and again, deaf to a stop.
-  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
   FormulaMachine machine = four_cores();
   machine.refuse = [](const Request&) { throw std::runtime_error("no such thing"); };
   TuneOptions options = wide();
@@ -235,7 +248,7 @@ TEST_CASE("Every search ends when all fails, and says why", "[search]") {
 
 TEST_CASE("Every search knows the fastest step of the space", "[search]") {
   // Bug: utilization against the best of what was met by chance.
-  const Search search = GENERATE(Search::model, Search::grid, Search::random, Search::halving);
+  const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
   options.search = search;
@@ -302,7 +315,7 @@ TEST_CASE("A round without its energy is no score", "[search]") {
     return request.part == Part::coupled && ++coupled == 7;
   };
   TuneOptions options = wide();
-  options.objective = Objective::samples_per_joule;
+  options.objective = "samples_per_joule";
   const Outcome outcome = tune(machine, options);
   double best = 0;
   for (const Config& config : configs_of(options.space))
@@ -319,7 +332,7 @@ TEST_CASE("Rates are predicted as well where joules decide", "[search]") {
   FormulaMachine machine = four_cores();
   machine.watts = 50;
   TuneOptions options = wide();
-  options.objective = Objective::samples_per_joule;
+  options.objective = "samples_per_joule";
   const Outcome outcome = tune(machine, options);
   for (const Trial& trial : outcome.trials) {
     CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.1));
@@ -357,7 +370,7 @@ TEST_CASE("A pair is reported once, in either order", "[search]") {
   // Bug: the same two rounds counted as two findings.
   FormulaMachine machine = four_cores();
   TuneOptions options = wide();
-  options.objective = Objective::busy;
+  options.objective = "busy";
   const Outcome outcome = tune(machine, options);
   REQUIRE_FALSE(outcome.pairs.empty());
   for (const Pair& one : outcome.pairs) {

@@ -83,7 +83,7 @@ inline Json space_json(const Report& report) {
                {"constraints", constraints_json(report.constraints)}};
   json["allowed"] = json_array(
       report.allowed, [](Tier tier) -> Json { return tier_names[static_cast<std::size_t>(tier)]; });
-  json["objective"] = objective_names[static_cast<std::size_t>(report.objective)];
+  json["objective"] = report.objective;
   json["budget_s"] = report.budget_s;
   json["not_applicable"] =
       json_array(report.outcome.not_applicable, [](const NotApplicable& value) -> Json {

@@ -79,7 +79,7 @@ inline Json to_json(const Demands& demands) {
 /// How the configs were chosen, what that took, and how well their rates were predicted.
 inline Json search_json(const Outcome& outcome) {
   const ModelError error = model_error(outcome);
-  return {{"name", search_names[static_cast<std::size_t>(outcome.search)]},
+  return {{"name", outcome.search},
           {"rounds", outcome.rounds},
           {"predicted_trials", error.trials},
           {"median_prediction_error", error.trials > 0 ? Json(error.median) : Json(nullptr)}};

@@ -29,13 +29,11 @@ inline std::string share_of_configs(const Outcome& outcome, TrialStatus status) 
 
 /// "12 of 240 configs measured in 60 rounds."
 inline std::string searched(const Outcome& outcome) {
-  const bool model = outcome.search == Search::model;
+  const bool model = outcome.search == default_search;
   const std::size_t measured = count_of(outcome, TrialStatus::measured);
   return format_count(measured) + " of " + counted(outcome.trials.size(), "config") +
          " measured in " + counted(static_cast<std::size_t>(outcome.rounds), "round") +
-         (model ? "."
-                : ", search " +
-                      std::string(search_names[static_cast<std::size_t>(outcome.search)]) + ".");
+         (model ? "." : ", search " + outcome.search + ".");
 }
 
 /// "pinned on: not applicable (WHY)."; the values that one reason leaves out stand together.

@@ -66,7 +66,7 @@ class Surrogate {
   };
 
   /// What was learnt of a candidate, beside its prediction.
-  struct Belief {
+  struct CandidatePosterior {
     std::vector<double> shared = {};  ///< L^-1 of its covariances with what was seen
     double residual = 0;              ///< its mean
     double known = 0;                 ///< what its variance is less
@@ -123,7 +123,7 @@ class Surrogate {
   void forget() {
     factor_ = {};
     residuals_.clear();
-    std::fill(posterior_.begin(), posterior_.end(), Belief{});
+    std::fill(posterior_.begin(), posterior_.end(), CandidatePosterior{});
   }
 
   /// One more row of the factor L adds one element to L^-1 of the residuals, and of what each
@@ -132,10 +132,10 @@ class Surrogate {
     factor_.append(covariances_of_seen(s));
     factor_.solve_next(residuals_, seen_[s].residual);
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      Belief& belief = posterior_[i];
-      factor_.solve_next(belief.shared, beside_[i][s].at(scale_));
-      belief.residual += belief.shared.back() * residuals_.back();
-      belief.known += square(belief.shared.back());
+      CandidatePosterior& posterior = posterior_[i];
+      factor_.solve_next(posterior.shared, beside_[i][s].at(scale_));
+      posterior.residual += posterior.shared.back() * residuals_.back();
+      posterior.known += square(posterior.shared.back());
     }
   }
 
@@ -179,16 +179,16 @@ class Surrogate {
   std::vector<std::vector<Covariance>> beside_;  ///< of each candidate with each that was seen
   double scale_ = 1;
   double noise_ = usual_noise;
-  std::size_t next_choice_ = 0;    ///< of the scales, at so many scores
-  Cholesky factor_;                ///< of the covariance of what was learnt from
-  std::vector<double> residuals_;  ///< L^-1 of them
-  std::vector<Belief> posterior_;  ///< of each candidate
+  std::size_t next_choice_ = 0;                ///< of the scales, at so many scores
+  Cholesky factor_;                            ///< of the covariance of what was learnt from
+  std::vector<double> residuals_;              ///< L^-1 of them
+  std::vector<CandidatePosterior> posterior_;  ///< of each candidate
 };
 
 /// What is taken off the log-score of each candidate for its cost: between equals the cheapest is
 /// preferred, by at most 0.8 %.
-inline std::vector<double> cost_penalties_of(const Surrogate& surrogate) {
-  constexpr double most = 0.008;
+inline std::vector<double> cost_penalty_of(const Surrogate& surrogate) {
+  constexpr double largest_penalty = 0.008;
   std::vector<std::size_t> order(surrogate.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -197,7 +197,7 @@ inline std::vector<double> cost_penalties_of(const Surrogate& surrogate) {
   std::vector<double> cost_penalty(order.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     cost_penalty[order[rank]] =
-        most * static_cast<double>(rank) / static_cast<double>(order.size());
+        largest_penalty * static_cast<double>(rank) / static_cast<double>(order.size());
   }
   return cost_penalty;
 }

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "feedrate/data/dataset.hpp"
 #include "feedrate/machine/machine.hpp"
+#include "feedrate/tune/objective/objectives.hpp"
 #include "feedrate/tune/state/options.hpp"
 
 namespace feedrate {
@@ -26,6 +28,11 @@ inline std::string field_text(const Field& field) {
   std::string text = field.name + ":" + std::string(name_of(field.dtype));
   for (const std::size_t extent : field.shape.extents()) (text += 'x') += std::to_string(extent);
   return text + (field.ragged ? "r;" : ";");
+}
+
+/// The place of an objective in their table.
+inline std::ptrdiff_t place_of(std::string_view objective) {
+  return &objective_named(objective) - objectives.data();
 }
 
 /// " workers=4 prefetch=2 ...". A newer axis at its default is left out: what older versions have
@@ -60,7 +67,7 @@ inline std::string space_key(const TuneOptions& options) {
   });
   text += "|" + std::to_string(options.space.effective_batch) +
           (options.space.workers_may_grow ? "g" : "") + "|" +
-          std::to_string(static_cast<int>(options.objective)) + "|" +
+          std::to_string(detail::place_of(options.objective)) + "|" +
           std::to_string(options.max_memory_bytes) + "|";
   if (options.max_device_memory_bytes != ~std::uint64_t{0}) {
     text += std::to_string(options.max_device_memory_bytes) + "|";

@@ -20,7 +20,7 @@ struct ProgramOptions {
   std::optional<Space> space = {};       ///< empty: see default_space
   std::optional<Config> reference = {};  ///< what gains are measured against; empty: no workers
   std::vector<Tier> allowed = {Tier::safe};
-  Objective objective = Objective::throughput;
+  std::string objective = "throughput";  ///< a name in objectives.hpp
   double budget_s = 10;
   /// Saves what a step changes (weights, the optimizer's state) and returns what puts it back.
   std::function<std::function<void()>()> save_state = {};

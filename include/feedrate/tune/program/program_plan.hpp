@@ -124,15 +124,16 @@ inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
 }
 
 inline void refuse_unmetered(const ProgramOptions& options) {
-  if (options.objective == Objective::mfu) {
-    throw Error(Fault::usage,
-                "The objective mfu needs the step's operations and the device's peak, "
-                "which are not known here: ask for throughput.");
+  const Needs needs = objective_named(options.objective).needs;
+  if (needs == Needs::peak) {
+    throw Error(Fault::usage, "The objective " + options.objective +
+                                  " needs the step's operations and the device's peak, "
+                                  "which are not known here: ask for throughput.");
   }
-  if (options.objective == Objective::samples_per_joule && !options.joules) {
-    throw Error(Fault::usage,
-                "The objective samples_per_joule needs a meter: give joules, such as "
-                "feedrate::cpu_energy().joules.");
+  if (needs == Needs::energy && !options.joules) {
+    throw Error(Fault::usage, "The objective " + options.objective +
+                                  " needs a meter: give joules, such as "
+                                  "feedrate::cpu_energy().joules.");
   }
 }
 

@@ -85,7 +85,7 @@ class FinalRace {
   /// A trial's value: the mean of its passes, with exploring's posterior mean as one more pass.
   double value(std::size_t trial) const {
     const double passes = race_.passes();
-    return (passes * race_.score(trial) + *sweep_.belief(trial)) / (passes + 1);
+    return (passes * race_.score(trial) + *sweep_.posterior_mean(trial)) / (passes + 1);
   }
 
   /// Takes out who is of no use in any tier: four standard errors and more behind its leader.

@@ -25,17 +25,17 @@ inline std::vector<std::size_t> scored(const Sweep& sweep, Tier tier) {
     if (sweep.within(t, tier) && sweep.score(t)) trials.push_back(t);
   }
   std::stable_sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-    return *sweep.belief(a) > *sweep.belief(b);
+    return *sweep.posterior_mean(a) > *sweep.posterior_mean(b);
   });
   return trials;
 }
 
 /// Brings the cheapest of those that are as good as the first to the front.
 inline void prefer_cheapest(const Sweep& sweep, std::vector<std::size_t>& best) {
-  const double good = *sweep.belief(best.front()) - finest_difference;
+  const double good_score = *sweep.posterior_mean(best.front()) - finest_difference;
   auto cheapest = best.begin();
   for (auto trial = best.begin(); trial != best.end(); ++trial) {
-    const bool is_good = *sweep.belief(*trial) > good;
+    const bool is_good = *sweep.posterior_mean(*trial) > good_score;
     if (is_good && cheaper(sweep.trial(*trial).config, sweep.trial(*cheapest).config))
       cheapest = trial;
   }
@@ -45,14 +45,14 @@ inline void prefer_cheapest(const Sweep& sweep, std::vector<std::size_t>& best) 
 /// Of one tier the cheapest that is as good as its leader, the leader, and the next best that may
 /// be as good.
 inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
-  constexpr std::size_t most = 4;
+  constexpr std::size_t most_finalists = 4;
   const double margin = std::max(0.03, 1.5 * sweep.noise.value_or(0.1));
   std::vector<std::size_t> best = scored(sweep, tier);
   if (best.empty()) return best;
-  const double least = *sweep.belief(best.front()) - margin;
-  std::erase_if(best, [&](std::size_t trial) { return *sweep.belief(trial) < least; });
+  const double least = *sweep.posterior_mean(best.front()) - margin;
+  std::erase_if(best, [&](std::size_t trial) { return *sweep.posterior_mean(trial) < least; });
   prefer_cheapest(sweep, best);
-  best.resize(std::min(best.size(), most));
+  best.resize(std::min(best.size(), most_finalists));
   return best;
 }
 
@@ -68,7 +68,8 @@ inline std::vector<std::size_t> finalists(const Sweep& sweep) {
   for (const Tier tier : sweep.options().allowed) {
     const auto own = detail::finalists_of(sweep, tier);
     if (own.size() == 1 && own.front() == sweep.outcome().reference) continue;
-    if (own.empty() || *sweep.belief(own.front()) < *sweep.belief(widest.front()) - far_behind)
+    if (own.empty() ||
+        *sweep.posterior_mean(own.front()) < *sweep.posterior_mean(widest.front()) - far_behind)
       continue;
     for (const std::size_t trial : own) {
       if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);

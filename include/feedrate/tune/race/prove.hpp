@@ -74,8 +74,8 @@ class Proof {
     return true;
   }
 
-  /// After so many passes the data are looked at; the chance to be wrong is split among them.
-  static constexpr std::array<int, 5> looks = {2, 4, 7, 12, 20};
+  /// After so many passes the data are analysed; the chance to be wrong is split among them.
+  static constexpr std::array<int, 5> interim_analyses = {2, 4, 7, 12, 20};
   /// Of the intervals that are told, and of those by which a change is recommended: up to three
   /// choices are proven, and where nothing is faster 1 % of all answers may be wrong.
   static constexpr double alpha = 0.05, strict_alpha = 0.01;
@@ -93,14 +93,16 @@ class Proof {
 
   bool is_over(double share) {
     if (sweep_.stopped()) return true;
-    if (!race_.at_pass_end()) return race_.passes() >= looks.front() && sweep_.is_past(share);
-    if (race_.passes() >= looks.back()) return true;
+    if (!race_.at_pass_end())
+      return race_.passes() >= interim_analyses.front() && sweep_.is_past(share);
+    if (race_.passes() >= interim_analyses.back()) return true;
     if (race_.passes() == 1 && sweep_.is_past(share) && is_told()) return true;
-    if (race_.passes() < looks.front()) return sweep_.is_past(longest_share);
-    return sweep_.is_past(share) || (at_look() && is_told());
+    if (race_.passes() < interim_analyses.front()) return sweep_.is_past(longest_share);
+    return sweep_.is_past(share) || (at_interim_analysis() && is_told());
   }
-  bool at_look() const {
-    return std::find(looks.begin(), looks.end(), race_.passes()) != looks.end();
+  bool at_interim_analysis() const {
+    return std::find(interim_analyses.begin(), interim_analyses.end(), race_.passes()) !=
+           interim_analyses.end();
   }
 
   /// By the strict interval.
@@ -109,7 +111,7 @@ class Proof {
   }
   Interval compare(std::size_t a, std::size_t b, double Score::*what, double error) const {
     return proof_interval(race_.log_ratios(a, b, what), usual_,
-                          error / static_cast<double>(looks.size()), error);
+                          error / static_cast<double>(interim_analyses.size()), error);
   }
   double wider() const { return std::log1p(sweep_.options().wider_gain); }
 
@@ -124,7 +126,7 @@ class Proof {
       const Interval gain = objective(choice.trial, reference);
       if (gain.low <= 0 && gain.high > finest_difference) return false;
       const Interval more = objective(choice.trial, narrower);
-      const bool asks = narrower != reference && race_.passes() < looks[1];
+      const bool asks = narrower != reference && race_.passes() < interim_analyses[1];
       if (asks && more.low <= wider() && more.high > wider()) return false;
       narrower = choice.trial;
     }

@@ -16,26 +16,26 @@ namespace feedrate {
 /// Mean of what the best rival may be faster by, beyond the finest difference; in logarithms.
 inline double expected_loss(const Race& race, std::size_t choice,
                             const std::vector<std::size_t>& trials) {
-  double most = 0;
+  double largest = 0;
   for (const std::size_t trial : trials) {
     if (trial == choice) continue;
     const auto [ahead, error] = race.best_difference(trial, choice);
-    most = std::max(most, expected_excess(ahead - finest_difference, error));
+    largest = std::max(largest, expected_excess(ahead - finest_difference, error));
   }
-  return most;
+  return largest;
 }
 
 /// By so much a rival could still be faster, with 95 % confidence: 0.05 is 5 %. Unlike the loss,
 /// which more passes make smaller, it holds what pairs do not show.
 inline double gain_upper_bound(const Race& race, std::size_t choice,
                                const std::vector<std::size_t>& trials) {
-  double most = 0;
+  double largest = 0;
   for (const std::size_t trial : trials) {
     if (trial == choice) continue;
     const auto [ahead, error] = race.best_difference(trial, choice);
-    most = std::max(most, std::expm1(ahead + 1.645 * std::hypot(error, race.wander())));
+    largest = std::max(largest, std::expm1(ahead + 1.645 * std::hypot(error, race.wander())));
   }
-  return most;
+  return largest;
 }
 
 }  // namespace feedrate

@@ -20,15 +20,8 @@ struct Candidates {
 
 /// The logarithm of what the objective makes of a prediction.
 inline double log_score_of(const Sweep& sweep, const Config& config, const Prediction& prediction) {
-  const double rate = std::log(prediction.samples_per_s);
-  switch (sweep.options().objective) {
-    case Objective::busy:
-      return rate - std::log(prediction.device_samples_per_s);
-    case Objective::mfu:
-      return rate - log_peak(sweep.options(), config);
-    default:
-      return rate;
-  }
+  const Objective& objective = objective_named(sweep.options().objective);
+  return objective.of_prediction(prediction, log_peak(sweep.options(), config));
 }
 
 namespace detail {

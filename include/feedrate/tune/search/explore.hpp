@@ -142,7 +142,7 @@ class Exploration {
   std::optional<std::size_t> most_promising() const {
     if (!posterior_.has_learnt()) return best_untried();
     std::optional<std::size_t> best;
-    double most = 0;
+    double best_gain_per_s = 0;
     for (const Tier tier : sweep_.options().allowed) {
       const auto leader = posterior_.leader_of(tier);
       if (!leader) {
@@ -153,8 +153,8 @@ class Exploration {
       for (std::size_t i = 0; i < posterior_.size(); ++i) {
         if (!posterior_.is_open(i) || !posterior_.within(i, tier)) continue;
         const double gain = weight * posterior_.expected_improvement(i, *leader);
-        if (gain <= least_improvement || gain / cost_s_[i] <= most) continue;
-        most = gain / cost_s_[i];
+        if (gain <= least_improvement || gain / cost_s_[i] <= best_gain_per_s) continue;
+        best_gain_per_s = gain / cost_s_[i];
         best = i;
       }
     }
@@ -204,7 +204,7 @@ class Exploration {
     for (std::size_t i = 0; i < posterior_.size(); ++i) {
       Trial& trial = sweep_.trial(posterior_.trial(i));
       if (posterior_.was_tried(i)) {
-        sweep_.believe(posterior_.trial(i), posterior_.score(i));
+        sweep_.set_posterior_mean(posterior_.trial(i), posterior_.score(i));
       } else if (posterior_.is_open(i)) {
         trial.predicted_samples_per_s = posterior_.expected_rate(i);
         trial.status = TrialStatus::predicted;
@@ -214,7 +214,7 @@ class Exploration {
   }
 
   Sweep& sweep_;
-  Beliefs posterior_;
+  Posterior posterior_;
   std::vector<double> cost_s_;  ///< of a round of each candidate
   bool repeated_ = false, is_over_ = false;
 };

@@ -17,16 +17,16 @@
 namespace feedrate {
 
 /// The candidates of a sweep, numbered from 0: predictions, corrected by what was measured.
-class Beliefs {
+class Posterior {
  public:
   /// `candidates` must be those of `sweep`, which must outlive this.
-  Beliefs(Sweep& sweep, Candidates candidates)
+  Posterior(Sweep& sweep, Candidates candidates)
       : sweep_(sweep),
         trials_(std::move(candidates.trials)),
         surrogate_(std::move(candidates.list), 15 * sweep.round_options().seconds),
         open_(trials_.size(), true),
         tried_(trials_.size(), false),
-        thrift_(cost_penalties_of(surrogate_)) {}
+        cost_penalty_(cost_penalty_of(surrogate_)) {}
 
   std::size_t size() const noexcept { return trials_.size(); }
   std::size_t trial(std::size_t i) const { return trials_[i]; }
@@ -41,15 +41,15 @@ class Beliefs {
 
   /// Learns from a round.
   void observe(std::size_t i, const Score& score) {
-    const bool joules = sweep_.options().objective == Objective::samples_per_joule;
-    if (joules && !learnt_) offset_ = score.objective - score.rate;
+    const bool is_predicted = objective_named(sweep_.options().objective).is_predicted;
+    if (!is_predicted && !learnt_) offset_ = score.objective - score.rate;
     surrogate_.observe(i, score.objective - offset_, sweep_.elapsed_s());
     surrogate_.learn();
     learnt_ = tried_[i] = true;
   }
 
   /// The logarithm of what a candidate is expected to score, less what is taken off for its cost.
-  double value(std::size_t i) const { return surrogate_.mean(i) - thrift_[i]; }
+  double value(std::size_t i) const { return surrogate_.mean(i) - cost_penalty_[i]; }
   double deviation(std::size_t i) const { return surrogate_.deviation(i); }
   double score(std::size_t i) const { return value(i) + offset_; }  ///< by the objective
 
@@ -61,13 +61,13 @@ class Beliefs {
     return prediction->samples_per_s * std::exp(correction);
   }
 
-  /// The open candidate that is worth most of those admitted; empty where none is.
-  template <class Worth, class Admits>
-  std::optional<std::size_t> best_of(Worth&& worth_of, Admits&& admits) const {
+  /// The open candidate with the largest value of those admitted; empty where none is.
+  template <class Value, class Admits>
+  std::optional<std::size_t> best_of(Value&& value_of, Admits&& admits) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < size(); ++i) {
       if (!open_[i] || !admits(i)) continue;
-      if (!best || worth_of(i) > worth_of(*best)) best = i;
+      if (!best || value_of(i) > value_of(*best)) best = i;
     }
     return best;
   }
@@ -95,7 +95,7 @@ class Beliefs {
   std::vector<std::size_t> trials_;  ///< of each candidate
   Surrogate surrogate_;
   std::vector<bool> open_, tried_;
-  std::vector<double> thrift_;
+  std::vector<double> cost_penalty_;
   double offset_ = 0;  ///< of the objective over the rate that is predicted: joules, at first sight
   bool learnt_ = false;
 };

@@ -2,7 +2,6 @@
 // The options of a sweep, and its progress.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -15,18 +14,6 @@
 #include "feedrate/tune/state/outcome.hpp"
 
 namespace feedrate {
-
-/// What is maximised.
-enum class Objective : std::uint8_t {
-  utilization,  ///< coupled rate over the best device rate in the space
-  throughput,   ///< samples/s
-  busy,         ///< share of time in which the device executes steps
-  mfu,          ///< model FLOP/s over the machine's own product rate in that precision
-  samples_per_joule,
-};
-
-inline constexpr std::array<std::string_view, 5> objective_names = {
-    "utilization", "throughput", "busy", "mfu", "samples_per_joule"};
 
 /// What a sweep is doing now.
 struct Progress {
@@ -47,8 +34,8 @@ struct TuneOptions {
   std::vector<Tier> allowed = {Tier::safe, Tier::numerics, Tier::training};
   Tier headline = Tier::training;  ///< choices of wider tiers are shown, and not recommended
   double wider_gain = 0.05;  ///< a wider tier is recommended where it is shown to gain this on top
-  Objective objective = Objective::utilization;
-  Search search = Search::model;
+  std::string objective = "utilization";  ///< a name in objectives.hpp
+  std::string search = default_search;    ///< a name in strategies.hpp
   double budget_s = 60;
   double round_s = 0;  ///< of a round, at least; 0: a part of the budget
   int max_rounds = 0;  ///< of search and race; 0: the budget decides. Ceilings come on top

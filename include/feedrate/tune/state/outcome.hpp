@@ -19,16 +19,8 @@
 
 namespace feedrate {
 
-/// How configs are chosen for measuring. All end in the same race.
-enum class Search : std::uint8_t {
-  model,    ///< predict all from a few probes, then measure where the most is to be gained
-  grid,     ///< every config, pass after pass
-  random,   ///< a random choice of configs, one round each
-  halving,  ///< the better third of many configs gets three times the rounds, again and again
-};
-
-inline constexpr std::array<std::string_view, 4> search_names = {"model", "grid", "random",
-                                                                 "halving"};
+/// How configs are chosen for measuring, unless something else is asked for.
+inline constexpr const char* default_search = "model";
 
 /// Why the race ended.
 enum class RaceEnd : std::uint8_t {
@@ -111,7 +103,7 @@ struct Outcome {
   double noise = 0;               ///< standard deviation of one paired log-ratio
   int passes = 0;                 ///< of the race
   int rounds = 0;                 ///< run in all, probes included
-  Search search = Search::model;
+  std::string search = default_search;
   std::optional<Interval> verified;  ///< proven speed-up of the recommended config; empty: none
   int verified_rounds = 0;           ///< passes of the proof
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone

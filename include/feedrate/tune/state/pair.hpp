@@ -22,9 +22,9 @@ struct Score {
 /// Whether other processes left two rounds the same share of the machine, to a tenth of it. Does
 /// not see the rates.
 inline bool are_comparable(const Score& a, const Score& b) noexcept {
-  constexpr double most = 0.1;
+  constexpr double largest_difference = 0.1;
   const bool known = a.others_share >= 0 && b.others_share >= 0;
-  return !known || std::abs(a.others_share - b.others_share) <= most;
+  return !known || std::abs(a.others_share - b.others_share) <= largest_difference;
 }
 
 /// What is known of one pair at the end of a race.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "feedrate/measure/round.hpp"
+#include "feedrate/tune/objective/objectives.hpp"
 #include "feedrate/tune/state/options.hpp"
 #include "feedrate/tune/state/pair.hpp"
 
@@ -18,22 +19,9 @@ inline double log_peak(const TuneOptions& options, const Config& config) {
 
 /// The logarithms of objective and rate.
 inline Score score_of(const Round& round, const Config& config, const TuneOptions& options) {
-  const double rate = std::log(round.samples_per_s());
-  const auto scored = [&](double objective) {
-    return Score{objective, rate, round.block, round.others_share};
-  };
-  switch (options.objective) {
-    case Objective::busy:
-      return scored(std::log(round.busy()));
-    case Objective::mfu:
-      return scored(rate - log_peak(options, config));
-    case Objective::samples_per_joule:
-      return scored(rate + std::log(round.duration_s / round.energy_j));
-    case Objective::utilization:
-    case Objective::throughput:
-      break;
-  }
-  return scored(rate);
+  const Objective& objective = objective_named(options.objective);
+  return {objective.of_round(round, log_peak(options, config)), log_rate(round), round.block,
+          round.others_share};
 }
 
 }  // namespace feedrate

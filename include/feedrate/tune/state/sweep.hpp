@@ -147,12 +147,12 @@ class Sweep {
   }
 
   /// A trial's posterior mean: by the search, else the mean of its rounds.
-  std::optional<double> belief(std::size_t index) const {
+  std::optional<double> posterior_mean(std::size_t index) const {
     const auto measured = score(index);
-    const auto found = posterior_.find(index);
-    return measured && found != posterior_.end() ? found->second : measured;
+    const auto found = posterior_means_.find(index);
+    return measured && found != posterior_means_.end() ? found->second : measured;
   }
-  void believe(std::size_t index, double score) { posterior_[index] = score; }
+  void set_posterior_mean(std::size_t index, double score) { posterior_means_[index] = score; }
 
   /// Standard deviation of one round's log-score, where the search has learnt it.
   std::optional<double> noise;
@@ -164,12 +164,12 @@ class Sweep {
  private:
   /// Whether what the objective needs was seen in a round; `failure()` says what was not.
   bool has_score(const Round& round) {
-    const bool unmetered =
-        options_.objective == Objective::samples_per_joule && round.energy_j <= 0;
-    const bool idle = options_.objective == Objective::busy && round.step_s <= 0;
-    if (!unmetered && !idle) return true;
-    failure_ =
-        Error(Fault::trials, idle ? "The device was never busy." : "No energy was metered.").what();
+    try {
+      objective_named(options_.objective).require_score(round);
+      return true;
+    } catch (const Error& error) {
+      failure_ = error.what();
+    }
     stderr_tail_.clear();
     out_of_memory_ = false;
     return false;
@@ -243,7 +243,7 @@ class Sweep {
   Outcome outcome_;
   std::string failure_, stderr_tail_;
   bool out_of_memory_ = false;  ///< that was the last failure
-  std::map<std::size_t, double> posterior_;
+  std::map<std::size_t, double> posterior_means_;
   std::vector<double> others_;  ///< shares of the machine that others took, by round
 };
 

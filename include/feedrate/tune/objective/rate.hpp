@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objectives that are the rate: utilization, which divides it by one number, and throughput.
+#pragma once
+
+#include "feedrate/tune/objective/objective.hpp"
+
+namespace feedrate {
+
+inline constexpr Objective utilization_objective{
+    .name = "utilization",
+    .help = "the rate over the best rate of the device in the space",
+    .of_round = log_rate,
+    .of_prediction = predicted_log_rate};
+
+inline constexpr Objective throughput_objective{.name = "throughput",
+                                                .help = "the rate, in samples/s",
+                                                .of_round = log_rate,
+                                                .of_prediction = predicted_log_rate};
+
+}  // namespace feedrate
