@@ -18,6 +18,7 @@
 #include "feedrate/machine/gpu_state.hpp"
 #include "feedrate/machine/run_queue.hpp"
 #include "feedrate/machine/slowdown.hpp"
+#include "feedrate/report/text/slowdown.hpp"
 
 namespace feedrate::environment_tests {
 namespace {
@@ -194,11 +195,11 @@ TEST_CASE("Each slowdown has its own remedy, and the power cap none", "[environm
   const auto remedy = [](const GpuState& gpu) { return remedy_of(slowdown_of(gpu), gpu); };
   CHECK(remedy(held_by(0x4)).empty());
   CHECK(remedy(held_by(0x4, 400)).find("'sudo nvidia-smi -pl 700'") != std::string::npos);
-  CHECK(remedy(held_by(0x20)).find("Cool it") != std::string::npos);
+  CHECK(remedy(held_by(0x20)).find("Cool the GPU") != std::string::npos);
   CHECK(remedy(held_by(0x88)).find("power supply and the server's") != std::string::npos);
   CHECK(remedy(held_by(0x8)).find("power cables") != std::string::npos);
   CHECK(remedy(held_by(0)).find("nvidia-smi -rgc") != std::string::npos);
-  CHECK(limit_text(held_by(0x4, 400)) == "400 of the 700 W");
+  CHECK(limit_text(held_by(0x4, 400)) == "400 of 700 W");
 }
 
 TEST_CASE("In a container with its own process ids this process is recognised", "[environment]") {
