@@ -41,6 +41,7 @@ class Screen {
     section("WHY", why_lines(report_, options_.verbose));
     emulation();
     what_ifs();
+    text_ += "\n";
     paste();
     section("MORE", more());
     next();
@@ -81,7 +82,6 @@ class Screen {
   void paste() {
     const bool keeps = outcome().choice().trial == outcome().reference;
     if (report_.settings.empty() || (keeps && !options_.verbose)) return;
-    text_ += "\n";
     if (report_.workload.script) {
       text_ += "PASTE\n";
       for (const Setting& setting : report_.settings) change(setting.text);
