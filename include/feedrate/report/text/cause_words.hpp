@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "feedrate/core/axes.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/diagnosis.hpp"
 
