@@ -57,7 +57,7 @@ def texts():
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 WORDS = re.compile(r"[A-Za-z]\W* [a-z]")
 # Errors are for the programmer or the user who reads no report; a file's own comment begins with "#".
-EXEMPT = re.compile(r"\bError\(|\bstatic_assert\(|\brefuse(_\w+)?\(|\.help = ")
+EXEMPT = re.compile(r"\bError\(|\bstatic_assert\(|\brefuse(_\w+)?\(|\.help =\s")
 
 
 def sentences_in_the_tuner():
