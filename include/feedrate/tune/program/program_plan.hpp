@@ -9,6 +9,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/machine/limits.hpp"
+#include "feedrate/tune/objective/objectives.hpp"
 #include "feedrate/tune/program/program.hpp"
 
 namespace feedrate {
