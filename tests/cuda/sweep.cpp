@@ -6,6 +6,7 @@
 
 #include "feedrate/cuda/device.hpp"
 #include "feedrate/measure/pipeline.hpp"
+#include "feedrate/report/text/reasons.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "feedrate/tune/tuner.hpp"
 #include "harness.hpp"
@@ -57,7 +58,7 @@ TEST_CASE("The tuner sweeps pinned memory, precision and graphs of a GPU", "[swe
     const Outcome outcome = tune(pipeline, pinned_and_precision());
     CHECK(outcome.trials.size() == 16);
     for (const Trial& trial : outcome.trials) {
-      INFO(trial.reason);
+      INFO(reason_text(trial.reason));
       CHECK(!trial.rounds.empty());
     }
     CHECK(outcome.recommended().config.workers == 2);
@@ -76,7 +77,7 @@ TEST_CASE("Only batches that do not fit are infeasible", "[sweep]") {
   standin::set_memory_limit(workload.device->memory_bytes(options.reference, slots) + 1024);
   Pipeline pipeline(workload, 32, CacheMode::warm);
   for (const Trial& trial : tune(pipeline, options).trials) {
-    INFO(trial.config.batch << ": " << trial.reason);
+    INFO(trial.config.batch << ": " << reason_text(trial.reason));
     const bool fits = trial.config.batch == 8;
     CHECK(trial.status == (fits ? TrialStatus::measured : TrialStatus::infeasible));
   }

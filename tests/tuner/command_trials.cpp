@@ -353,7 +353,7 @@ TEST_CASE("A resumed run knows its rate source", "[command]") {
   // Bug: rounds of one run that were measured in two ways.
   CommandPlan plan;
   plan.spec.command = {"sh", "-c", forever("echo 5 img/s")};
-  plan.rate = images;
+  plan.rate = RateExpression(images);
   plan.timeout_s = 1;
   Prepared known;
   known.info.rate_source = "helper";

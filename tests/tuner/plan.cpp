@@ -8,6 +8,7 @@
 
 #include "plan/command_plan.hpp"
 #include "plan/plan_gpu.hpp"
+#include "request/axes.hpp"
 #include "request/search_options.hpp"
 
 namespace feedrate::plan_tests {

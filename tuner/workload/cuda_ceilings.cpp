@@ -12,7 +12,7 @@ namespace feedrate {
 namespace {
 
 /// Seconds that a copy may take.
-constexpr double stall_s = 60;
+constexpr double copy_limit_s = 60;
 
 /// What `measure()` gives; 0 where others have left the GPU too little memory for it.
 template <class Measure>
@@ -33,7 +33,7 @@ double copy_rate(const Slab& slab, const cuda::Stream& stream) {
     cuda::check(cudaMemcpyAsync(device.data(), slab.data(), slab.bytes(), cudaMemcpyHostToDevice,
                                 stream.handle()),
                 "copying to the GPU");
-    stream.synchronize(stall_s);
+    stream.synchronize(copy_limit_s);
     bytes += static_cast<double>(slab.bytes());
     seconds = SteadyClock{}.now_s() - start_s;
   }
