@@ -10,16 +10,16 @@ namespace feedrate::named_tests {
 namespace {
 
 struct Animal {
-  std::string_view name, help;
+  std::string_view name, sound;
 };
 
 constexpr std::array<Animal, 2> animals = {{{"cat", "purrs"}, {"dog", "barks"}}};
 
-TEST_CASE("An entry is found by its name, and the help lists all", "[named]") {
-  // Bug: the neighbour of what was asked for, or a help that leaves out the last entry.
-  CHECK(entry_named(animals, "dog", "animal").help == "barks");
+TEST_CASE("An entry is found by its name, and all names are listed", "[named]") {
+  // Bug: the neighbour of what was asked for, or a list without the last entry.
+  CHECK(entry_named(animals, "dog", "animal").sound == "barks");
   CHECK(names_in(animals) == std::array<std::string_view, 2>{"cat", "dog"});
-  CHECK(help_of(animals) == "cat (purrs), dog (barks)");
+  CHECK(listed_names(animals) == "cat, dog");
 }
 
 TEST_CASE("A name that is not in the table is refused with those that are", "[named]") {

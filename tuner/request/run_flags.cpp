@@ -88,10 +88,12 @@ void add_search(CLI::App& app, SearchRequest& search) {
              parse_seconds)
       ->take_last();
   group.value("--objective", search.objective, "NAME",
-              "What to maximise: " + help_of(objectives) + ". Default: utilization.",
+              "What to maximise: " + listed_names(objectives) +
+                  ". utilization and throughput are both the rate, mfu needs the machine card, "
+                  "samples_per_joule needs a power meter. Default: utilization.",
               name_in(objectives));
   group.value("--search", search.strategy, "NAME",
-              "How configs are chosen: " + help_of(strategies) +
+              "How configs are chosen: " + listed_names(strategies) +
                   ". Default: model. A command that is launched again for each config can't use "
                   "model.",
               name_in(strategies));

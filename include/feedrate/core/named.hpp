@@ -20,6 +20,14 @@ constexpr std::array<std::string_view, N> names_in(const std::array<Entry, N>& t
   return names;
 }
 
+/// "cat, dog": the names of all entries.
+template <class Entry, std::size_t N>
+std::string listed_names(const std::array<Entry, N>& table) {
+  std::string names;
+  for (const Entry& entry : table) (names += names.empty() ? "" : ", ") += entry.name;
+  return names;
+}
+
 /// The entry called `name`. Throws Error(usage) that lists the names where there is none; `what`
 /// says what they name, such as "objective".
 template <class Entry, std::size_t N>
@@ -27,21 +35,8 @@ const Entry& entry_named(const std::array<Entry, N>& table, std::string_view nam
                          std::string_view what) {
   const auto found = std::ranges::find(table, name, &Entry::name);
   if (found != table.end()) return *found;
-  std::string names;
-  for (const Entry& entry : table) (names += names.empty() ? "" : ", ") += entry.name;
   throw Error(Fault::usage, "There is no " + std::string(what) + " '" + std::string(name) +
-                                "'; use one of " + names + ".");
-}
-
-/// "grid (every config, pass after pass), random (...)", for the help.
-template <class Entry, std::size_t N>
-std::string help_of(const std::array<Entry, N>& table) {
-  std::string text;
-  for (const Entry& entry : table) {
-    text +=
-        (text.empty() ? "" : ", ") + std::string(entry.name) + " (" + std::string(entry.help) + ")";
-  }
-  return text;
+                                "'; use one of " + listed_names(table) + ".");
 }
 
 }  // namespace feedrate

@@ -9,7 +9,6 @@ namespace feedrate {
 
 inline constexpr Objective busy_objective{
     .name = "busy",
-    .help = "the share of time in which the device runs steps",
     .needs = Needs::step_time,
     .of_round = [](const Round& round, double) { return std::log(round.busy()); },
     .of_prediction =

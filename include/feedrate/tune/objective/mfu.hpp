@@ -8,8 +8,6 @@ namespace feedrate {
 
 inline constexpr Objective mfu_objective{
     .name = "mfu",
-    .help =
-        "model FLOP/s over the machine's product rate in that precision; needs the machine card",
     .needs = Needs::peak,
     .of_round = [](const Round& round, double log_peak) { return log_rate(round) - log_peak; },
     .of_prediction = [](const Prediction& prediction,

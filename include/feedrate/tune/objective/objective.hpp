@@ -23,7 +23,6 @@ enum class Needs : std::uint8_t {
 /// 0 where it is unknown.
 struct Objective {
   std::string_view name;
-  std::string_view help;
   Needs needs = Needs::rate;
   double (*of_round)(const Round&, double log_peak);
   double (*of_prediction)(const Prediction&, double log_peak);

@@ -7,14 +7,9 @@
 namespace feedrate {
 
 inline constexpr Objective utilization_objective{
-    .name = "utilization",
-    .help = "the rate over the best rate of the device in the space",
-    .of_round = log_rate,
-    .of_prediction = predicted_log_rate};
+    .name = "utilization", .of_round = log_rate, .of_prediction = predicted_log_rate};
 
-inline constexpr Objective throughput_objective{.name = "throughput",
-                                                .help = "the rate, in samples/s",
-                                                .of_round = log_rate,
-                                                .of_prediction = predicted_log_rate};
+inline constexpr Objective throughput_objective{
+    .name = "throughput", .of_round = log_rate, .of_prediction = predicted_log_rate};
 
 }  // namespace feedrate

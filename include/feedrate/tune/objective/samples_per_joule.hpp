@@ -9,7 +9,6 @@ namespace feedrate {
 
 inline constexpr Objective samples_per_joule_objective{
     .name = "samples_per_joule",
-    .help = "samples per unit of energy; needs a power meter",
     .needs = Needs::energy,
     .of_round =
         [](const Round& round, double) {

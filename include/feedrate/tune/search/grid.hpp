@@ -14,7 +14,6 @@ inline void search_grid(Sweep& sweep, double share) {
   }
 }
 
-inline constexpr Strategy grid_strategy{
-    .name = "grid", .help = "every config, pass after pass", .run = search_grid};
+inline constexpr Strategy grid_strategy{.name = "grid", .run = search_grid};
 
 }  // namespace feedrate

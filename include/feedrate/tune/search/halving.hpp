@@ -40,9 +40,6 @@ inline void search_halving(Sweep& sweep, double share) {
   }
 }
 
-inline constexpr Strategy halving_strategy{
-    .name = "halving",
-    .help = "the better third of many configs gets three times the rounds, again and again",
-    .run = search_halving};
+inline constexpr Strategy halving_strategy{.name = "halving", .run = search_halving};
 
 }  // namespace feedrate

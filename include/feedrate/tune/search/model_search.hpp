@@ -15,9 +15,6 @@ inline void search_by_model(Sweep& sweep, double share) {
 }
 
 inline constexpr Strategy model_strategy{
-    .name = "model",
-    .help = "predict all from a few probes, then measure where most may be gained",
-    .run = search_by_model,
-    .needs_parts = true};
+    .name = "model", .run = search_by_model, .needs_parts = true};
 
 }  // namespace feedrate

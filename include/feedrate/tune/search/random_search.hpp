@@ -14,7 +14,6 @@ inline void search_random(Sweep& sweep, double share) {
   detail::run_pass(sweep, detail::shuffled_trials(sweep, random), share);
 }
 
-inline constexpr Strategy random_strategy{
-    .name = "random", .help = "one round each of random configs", .run = search_random};
+inline constexpr Strategy random_strategy{.name = "random", .run = search_random};
 
 }  // namespace feedrate

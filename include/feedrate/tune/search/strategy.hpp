@@ -11,7 +11,6 @@ namespace feedrate {
 
 struct Strategy {
   std::string_view name;
-  std::string_view help;
   /// Runs rounds until `share` of the budget is used, or none promises anything more.
   void (*run)(Sweep&, double share);
   bool needs_parts = false;  ///< it measures the parts of a pipeline, each alone
