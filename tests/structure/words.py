@@ -57,12 +57,12 @@ def texts():
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 WORDS = re.compile(r"[A-Za-z]\W* [a-z]")
 # Errors are for the programmer or the user who reads no report; a file's own comment begins with "#".
-EXEMPT = re.compile(r"\bError\(|\bstatic_assert\(|\brefuse(_\w+)?\(|\.help =\s")
+EXEMPT = re.compile(r"\bError\(|\bstatic_assert\(|\brefuse(_\w+)?\(")
 
 
 def sentences_in_the_tuner():
-    """Texts of two words or more under tune/, outside of errors and of the help of what is chosen by
-    name: report/text/ turns data into sentences."""
+    """Texts of two words or more under tune/, outside of errors: report/text/ turns data
+    into sentences."""
     for path in sorted((INCLUDE / "feedrate" / "tune").rglob("*.hpp")):
         text = re.sub(r"//.*", "", path.read_text())
         blank = LITERAL.sub(lambda match: '"' + "." * len(match[1]) + '"', text)

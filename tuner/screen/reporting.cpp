@@ -141,15 +141,25 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
   report.next = next_steps(report, request, file);
 }
 
+namespace {
+
+/// The screen, and where the report is.
+std::string shown(const Report& report, const OutputRequest& output, const std::string& path) {
+  const auto width = static_cast<std::size_t>(columns(STDOUT_FILENO));
+  std::string text = screen_text(
+      report,
+      {.width = width, .color = use_color(output.color, STDOUT_FILENO), .verbose = output.verbose});
+  const char* more = output.verbose ? "" : " (--verbose shows more)";
+  for (const std::string& line : wrapped("report: " + path + more, width)) text += line + "\n";
+  return text;
+}
+
+}  // namespace
+
 void print_result(const Report& report, const TuneRequest& request, const ReportFile& file) {
   const bool json = request.output.json || file.is_standard_output();
   const std::string text =
-      json ? json_text(to_json(report))
-           : screen_text(report, {.width = columns(STDOUT_FILENO),
-                                  .color = use_color(request.output.color, STDOUT_FILENO),
-                                  .verbose = request.output.verbose}) +
-                 "report: " + file.path() +
-                 (request.output.verbose ? "\n" : " (--verbose shows more)\n");
+      json ? json_text(to_json(report)) : shown(report, request.output, file.path());
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
     throw Error(Fault::internal, "The result could not be written to standard output.");
