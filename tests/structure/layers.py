@@ -49,7 +49,7 @@ ROOMS = (
 )
 FLOORS = {room: floor for floor, rooms in enumerate(ROOMS) for room in rooms}
 PROGRAMS = ("tuner", "bench", "cuda/src")
-LONGEST, MEDIAN = 250, 100
+LONGEST, MEDIAN = 250, 90
 LONGEST_FUNCTION = 50
 FILES_PER_ROOM = 20
 

@@ -147,7 +147,9 @@ void add_flags(CLI::App& app, TuneRequest& request, LateTexts& late) {
 
 std::optional<TuneRequest> parse_request(const std::vector<std::string>& given,
                                          const std::vector<VerbSummary>& verbs) {
-  TuneRequest request{.words = given, .command_line = joined(given)};
+  TuneRequest request;
+  request.words = given;
+  request.command_line = joined(given);
   LateTexts late;
   CLI::App app("autotune finds out why a GPU or CPU waits during training, and what to change.",
                "autotune");
