@@ -181,7 +181,7 @@ def a_tree_without_git_wants_to_know_its_commit(tmp):
     plant(tmp)
     program(tmp / "bin/git", "#!/bin/sh\nexit 128\n")
     code, said = suite(tmp, "--parts", "tests")
-    assert code == 2 and "name it by --commit" in said, said
+    assert code == 2 and "give it with --commit" in said, said
     assert suite(tmp, "--parts", "tests", "--commit", COMMIT)[0] == 0
 
 
