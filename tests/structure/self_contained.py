@@ -52,7 +52,9 @@ def main():
         messages = in_parallel(compile_alone, all_headers)
         for header, message in zip(all_headers, messages):
             tap.check(f"{header} compiles alone and twice", message)
-        compiled = [header for header, message in zip(all_headers, messages) if not message]
+        # What stands in for the header of a library that is missing is never beside that header.
+        compiled = [header for header, message in zip(all_headers, messages)
+                    if not message and "/without_" not in header]
         tap.check("all headers together link from two units", link_twice(folder, compiled))
     tap.finish()
 
