@@ -35,7 +35,7 @@ std::vector<std::string_view> axes_taken(const std::vector<std::string>& command
 template <class Visit>
 void for_each_axis_of_commands(Visit&& visit) {
   for_each_axis([&](const auto& axis) {
-    if (!axis.built_in) visit(axis);
+    if (!axis.is_ours()) visit(axis);
   });
 }
 

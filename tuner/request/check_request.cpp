@@ -33,7 +33,7 @@ void refuse_built_in_options(const TuneRequest& request) {
   refuse_together(data.dct_scaling, "--dct-scaling", why);
   refuse_together(request.device.is_given(), "--device", why);
   for_each_axis([&](const auto& axis) {
-    const bool given = axis.built_in && request.axes.has(axis.field);
+    const bool given = axis.is_ours() && request.axes.has(axis.field);
     refuse_together(given, flag_of(axis.name), why);
   });
   refuse_together(request.constraints.max_device_memory_bytes > 0, "--max-device-memory", why);
