@@ -60,21 +60,21 @@ TEST_CASE("the names of precisions are in the order of their values") {
   CHECK(name_of(Precision::bf16) == "bf16");
 }
 
-TEST_CASE("each field has its own axis, and two are of the built-in steps alone") {
+TEST_CASE("each field has its own axis, two are of the built-in steps alone, three of feedrate") {
   // Bug: another axis of the same type, or a command that is asked for a graph.
   CHECK(axis_of(&Config::workers).name == "workers");
   CHECK(axis_of(&Config::batch).name == "batch");
   CHECK(axis_of(&Config::pinned).name == "pinned");
   for_each_axis([](const auto& axis) {
     CHECK(axis.built_in == (axis.name == "graph" || axis.name == "preprocess"));
+    CHECK(axis.is_ours() == (axis.built_in || axis.name == "run_length"));
   });
 }
 
 TEST_CASE("a newer axis has a default that says what older versions did") {
   // Bug: a record without the axis that is read as a config which nobody measured.
-  for_each_axis([](const auto& axis) {
-    CHECK(axis.newer == (axis.name == "graph" || axis.name == "preprocess"));
-  });
+  for_each_axis([](const auto& axis) { CHECK(axis.newer == axis.is_ours()); });
+  CHECK(Config{}.run_length == 0);
   CHECK(axis_of(&Config::graph).newer);
   CHECK_FALSE(axis_of(&Config::pinned).newer);
   CHECK_FALSE(Config{}.graph);
@@ -107,13 +107,15 @@ TEST_CASE("the title of a config names what differs, and always workers, prefetc
   // Bug: two trials that read alike on the screen.
   CHECK(title_of({.workers = 2, .prefetch = 4}) == "workers 2, prefetch 4, fp32, batch 32");
   CHECK(title_of({.pinned = true,
+                  .run_length = 16,
                   .step_threads = 3,
                   .graph = true,
                   .preprocess = Preprocess::host,
                   .precision = Precision::bf16,
                   .batch = 8,
                   .accumulate = 4}) ==
-        "workers 0, prefetch 0, pinned, step threads 3, graph, preprocess host, bf16, batch 8");
+        "workers 0, prefetch 0, pinned, run length 16, step threads 3, graph, preprocess host, "
+        "bf16, batch 8");
 }
 
 TEST_CASE("values read as flags take them") {

@@ -240,6 +240,18 @@ TEST_CASE("A loader that is destroyed at any moment leaves nothing behind", "[lo
   CHECK(descriptors() == descriptors_before);
 }
 
+TEST_CASE("A loader runs as a config says", "[loader]") {
+  // Bug: an axis that is swept, and never reaches the loader.
+  const auto options =
+      loader_options({.workers = 3, .prefetch = 2, .run_length = 5, .batch = 20}, {.seed = 7}, 4);
+  CHECK(options == LoaderOptions{.batch = 20,
+                                 .workers = 3,
+                                 .prefetch = 2,
+                                 .order = {.seed = 7},
+                                 .max_skips = 4,
+                                 .run_length = 5});
+}
+
 TEST_CASE("A million samples pass through many workers", "[loader]") {
   // Bug: a race in tickets, slots or leases; meant for ThreadSanitizer.
   Loader loader(Numbers{100'000}, {.batch = 250, .workers = 8, .prefetch = 4, .run_length = 50});

@@ -43,6 +43,18 @@ inline constexpr auto all_axes = std::tuple(
                .words = "pinned",
                .help = "Batches in page-locked memory: on, off or on,off. Default: on,off on a "
                        "GPU; only off applies to the cpu device."},
+    Axis<int>{.name = "run_length",
+              .field = &Config::run_length,
+              .values = &Space::run_length,
+              .cost = 9,
+              .least = 0,
+              .most = most_batch,
+              .newer = true,
+              .built_in = true,
+              .words = "run length",
+              .options = OptionsWith::loader,
+              .help = "Samples that a worker takes at a time; 0 chooses by sample size and "
+                      "workers. Default: 0."},
     Axis<int>{.name = "step_threads",
               .field = &Config::step_threads,
               .values = &Space::step_threads,

@@ -49,6 +49,7 @@ struct Config {
   int workers = 0;       ///< threads that fill batches; 0: the caller fills them
   int prefetch = 0;      ///< batches kept ready ahead of the one in use
   bool pinned = false;   ///< batches in page-locked memory
+  int run_length = 0;    ///< samples that a worker takes at a time; 0: automatic
   int step_threads = 1;  ///< threads of the step; on the cpu device only
   bool graph = false;    ///< the step is one recorded CUDA graph; on cuda only
   Preprocess preprocess = Preprocess::device;  ///< of u8 pixels; on cuda only
@@ -64,6 +65,7 @@ struct Space {
   std::vector<int> workers = {0};
   std::vector<int> prefetch = {2};
   std::vector<bool> pinned = {false};
+  std::vector<int> run_length = {0};
   std::vector<int> step_threads = {1};
   std::vector<bool> graph = {false};
   std::vector<Preprocess> preprocess = {Preprocess::device};

@@ -37,7 +37,8 @@ inline LoaderOptions loader_options(const Config& config, const OrderOptions& or
           .workers = config.workers,
           .prefetch = config.workers == 0 ? 0 : config.prefetch,
           .order = order,
-          .max_skips = max_skips};
+          .max_skips = max_skips,
+          .run_length = config.run_length};
 }
 
 /// Throws Error(usage) if an option is invalid.
