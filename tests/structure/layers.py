@@ -34,7 +34,8 @@ ROOMS = (
     ("report/json", "report/screen"),
     # Not of the library: what is compiled. The command stands on all of it, its rooms bottom up.
     ("cuda/src",),
-    ("tuner/process", "tuner/request", "tuner/doctor"),
+    ("tuner/process", "tuner/values", "tuner/doctor"),
+    ("tuner/request", "tuner/hook"),
     ("tuner/workload", "tuner/journal"),
     ("tuner/trials",),
     ("tuner/command",),
@@ -44,6 +45,7 @@ ROOMS = (
     ("tuner/verbs",),
     ("tuner",),
     ("bench",),
+    ("bench/cuda",),
     ("bench/simulate/machine",),
     ("bench/simulate",),
 )
@@ -134,11 +136,8 @@ def circles(edges):
 
 
 def crowded():
-    """Rooms with more files than one looks through at a glance; a header and its source are one."""
-    files = [*places(), *files_of_programs()]
-    counts = collections.Counter(folder for folder, _ in
-                                 {(folder_of(file), pathlib.PurePosixPath(file).stem)
-                                  for file in files})
+    """Rooms with more files than one looks through at a glance."""
+    counts = collections.Counter(map(folder_of, [*places(), *files_of_programs()]))
     return [f"{room}: {count} files" for room, count in counts.items() if count > FILES_PER_ROOM]
 
 

@@ -20,7 +20,7 @@
 
 #include "../planted_tree.hpp"
 
-namespace feedrate::rendezvous_tests {
+namespace feedrate::control_socket_tests {
 namespace {
 
 using test::PlantedTree;
@@ -56,40 +56,40 @@ struct Caller {
   }
 };
 
-TEST_CASE("Connections are accepted one by one, and all are served", "[rendezvous]") {
+TEST_CASE("Connections are accepted one by one, and all are served", "[socket]") {
   // Bug: waiting for a caller who never comes; or the lines of two ranks in one channel.
-  ControlSocket rendezvous;
-  CHECK(rendezvous.accept() == nullptr);
-  Caller first(rendezvous.socket_path()), second(rendezvous.socket_path());
+  ControlSocket socket;
+  CHECK(socket.accept() == nullptr);
+  Caller first(socket.socket_path()), second(socket.socket_path());
   first.say("{\"rank\": 0}\n");
   second.say("{\"rank\": 1}\n");
   for (const int rank : {0, 1}) {
-    const auto channel = rendezvous.accept();
+    const auto channel = socket.accept();
     REQUIRE(channel);
     CHECK((::fcntl(channel->fd(), F_GETFD) & FD_CLOEXEC) != 0);
     CHECK(channel->receive() == Json{{"rank", rank}});
   }
-  CHECK(rendezvous.accept() == nullptr);
-  CHECK((::fcntl(rendezvous.fd(), F_GETFD) & FD_CLOEXEC) != 0);
+  CHECK(socket.accept() == nullptr);
+  CHECK((::fcntl(socket.fd(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
-TEST_CASE("The folder is private, and goes with all that is in it", "[rendezvous]") {
+TEST_CASE("The folder is private, and goes with all that is in it", "[socket]") {
   // Bug: another user puts a module into a folder that a training run imports from; or /tmp fills.
   std::string folder;
   {
-    ControlSocket rendezvous;
-    folder = rendezvous.folder();
+    ControlSocket socket;
+    folder = socket.folder();
     struct stat status {};
     REQUIRE(::stat(folder.c_str(), &status) == 0);
     CHECK((status.st_mode & 07777) == 0700);
-    CHECK(rendezvous.socket_path().starts_with(folder + "/"));
+    CHECK(socket.socket_path().starts_with(folder + "/"));
     std::filesystem::create_directories(folder + "/package");
     std::ofstream(folder + "/package/module.py") << "pass\n";
   }
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
-TEST_CASE("The folder is where the environment says, if the socket's path fits", "[rendezvous]") {
+TEST_CASE("The folder is where the environment says, if the socket's path fits", "[socket]") {
   // Bug: a path of more than 107 bytes is cut, and the socket lies elsewhere than was said.
   PlantedTree runtime, temporary;
   const Variable second("TMPDIR", temporary.root());
@@ -110,8 +110,8 @@ TEST_CASE("The folder is where the environment says, if the socket's path fits",
     std::filesystem::create_directory(folder);
     const Variable first("XDG_RUNTIME_DIR", folder);
     CHECK(placed_in(folder) == fits);
-    const ControlSocket rendezvous;
-    Caller caller(rendezvous.socket_path());
+    const ControlSocket socket;
+    Caller caller(socket.socket_path());
   }
 }
 
@@ -142,7 +142,7 @@ bool is_swept_from(const std::string& place, const std::string& folder) {
   return !std::filesystem::exists(folder);
 }
 
-TEST_CASE("Old leftovers of a killed run are removed by the next", "[rendezvous]") {
+TEST_CASE("Old leftovers of a killed run are removed by the next", "[socket]") {
   // Bug: /tmp fills, run by run; or a run that has just made its folder loses it.
   const PlantedTree place;
   const std::string left = left_in(place.root());
@@ -151,7 +151,7 @@ TEST_CASE("Old leftovers of a killed run are removed by the next", "[rendezvous]
   CHECK(is_swept_from(place.root(), left));
 }
 
-TEST_CASE("Folders stay whose run goes on, or that hold what no run puts there", "[rendezvous]") {
+TEST_CASE("Folders stay whose run goes on, or that hold what no run puts there", "[socket]") {
   // Bug: the modules of a run of hours vanish below it; or somebody's files with a name like ours.
   const PlantedTree place;
   const Variable runtime("XDG_RUNTIME_DIR", place.root());
@@ -184,4 +184,4 @@ TEST_CASE("Folders stay whose run goes on, or that hold what no run puts there",
 }
 
 }  // namespace
-}  // namespace feedrate::rendezvous_tests
+}  // namespace feedrate::control_socket_tests

@@ -8,8 +8,8 @@
 
 #include "plan/command_plan.hpp"
 #include "plan/plan_gpu.hpp"
-#include "request/axes.hpp"
 #include "request/search_options.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate::plan_tests {
 namespace {

@@ -26,18 +26,18 @@ constexpr double words_to_wait_for = 5;
 constexpr double helper_s = 2, hook_s = 10;
 
 /// Whoever came after the last launch had ended was a part of that one.
-ControlSocket& without_visitors(ControlSocket& rendezvous) {
-  while (rendezvous.accept()) continue;
-  return rendezvous;
+ControlSocket& without_visitors(ControlSocket& socket) {
+  while (socket.accept()) continue;
+  return socket;
 }
 
 }  // namespace
 
-CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& rendezvous,
+CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& socket,
                              RateSource source, const RoundOptions& options,
                              const LaunchBounds& bounds)
     : name_(std::move(name)),
-      rendezvous_(without_visitors(rendezvous)),
+      socket_(without_visitors(socket)),
       source_(std::move(source)),
       known_(source_.is_known()),
       options_(options),
@@ -111,7 +111,7 @@ void CommandLaunch::take_in() {
 }
 
 void CommandLaunch::hear_visitors() {
-  while (auto visitor = rendezvous_.accept()) visitors_.push_back(std::move(visitor));
+  while (auto visitor = socket_.accept()) visitors_.push_back(std::move(visitor));
   std::vector<std::unique_ptr<Channel>> silent;
   for (auto& visitor : visitors_) {
     if (!is_done_with(visitor)) silent.push_back(std::move(visitor));
@@ -183,7 +183,7 @@ void CommandLaunch::check_patience() {
 void CommandLaunch::wait_for_news() {
   std::vector<pollfd> sources = {{launched_.output_fd(), POLLIN, 0},
                                  {launched_.news_fd(), POLLIN, 0},
-                                 {rendezvous_.fd(), POLLIN, 0},
+                                 {socket_.fd(), POLLIN, 0},
                                  {helper_ && helper_open_ ? helper_->fd() : -1, POLLIN, 0}};
   for (const auto& visitor : visitors_) sources.push_back({visitor->fd(), POLLIN, 0});
   ::poll(sources.data(), sources.size(), 100);

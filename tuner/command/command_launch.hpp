@@ -30,8 +30,8 @@ struct LaunchBounds {
 class CommandLaunch {
  public:
   /// Starts it; `name` is what to call it. Throws what RunningCommand throws.
-  CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& rendezvous,
-                RateSource source, const RoundOptions& options, const LaunchBounds& bounds);
+  CommandLaunch(std::string name, const LaunchSpec& spec, ControlSocket& socket, RateSource source,
+                const RoundOptions& options, const LaunchBounds& bounds);
 
   /// Waits for the first word of its speed; where its source was not known before, also for a
   /// better one that may come yet.
@@ -73,7 +73,7 @@ class CommandLaunch {
   [[noreturn]] void throw_mute(const std::string& until);
 
   std::string name_;
-  ControlSocket& rendezvous_;
+  ControlSocket& socket_;
   RateSource source_;
   bool known_;  ///< which source it has was known before
   RoundOptions options_;

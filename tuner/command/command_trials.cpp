@@ -86,13 +86,13 @@ std::string name_of_command(const std::vector<std::string>& command) {
   return script.empty() ? program : script;
 }
 
-CommandTrials::CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> rendezvous,
+CommandTrials::CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> socket,
                              std::optional<Prepared> known)
     : TrialRunner(std::move(known)),
       plan_(std::move(plan)),
-      rendezvous_(std::move(rendezvous)),
+      socket_(std::move(socket)),
       name_(name_of_command(plan_.spec.command)) {
-  plan_.spec.environment.emplace_back("FEEDRATE_ATTACH", rendezvous_->socket_path());
+  plan_.spec.environment.emplace_back("FEEDRATE_ATTACH", socket_->socket_path());
   const auto taken = axes_taken(plan_.spec.command, plan_.templates);
   takes_batch_ = plan_.with_config || std::find(taken.begin(), taken.end(), "batch") != taken.end();
   if (prepared_) kind_ = rate_kind_of(prepared_->info.rate_source);
@@ -129,7 +129,7 @@ std::unique_ptr<CommandLaunch> CommandTrials::launch(const Config& config,
   RateSource source(plan_.rate ? &*plan_.rate : nullptr, kind_, options,
                     takes_batch_ ? config.batch : 1);
   auto launched = std::make_unique<CommandLaunch>(
-      name_, spec_of(config), *rendezvous_, std::move(source), options,
+      name_, spec_of(config), *socket_, std::move(source), options,
       LaunchBounds{.timeout_s = plan_.timeout_s, .patience_s = plan_.patience_s});
   launched->start_up();
   started_s_ += launched->start_up_s();

@@ -34,8 +34,8 @@ std::string name_of_command(const std::vector<std::string>& command);
 /// Runs rounds of a command as a whole; of no part alone.
 class CommandTrials final : public TrialRunner {
  public:
-  /// Helpers come to the rendezvous.
-  CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> rendezvous,
+  /// Helpers come to the socket.
+  CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> socket,
                 std::optional<Prepared> known);
 
   /// Launches the reference once, until it tells its speed. Throws TrialError: (usage) where it
@@ -68,7 +68,7 @@ class CommandTrials final : public TrialRunner {
   Prepared describe() const;
 
   CommandPlan plan_;
-  std::unique_ptr<ControlSocket> rendezvous_;
+  std::unique_ptr<ControlSocket> socket_;
   std::string name_;
   std::optional<RateKind> kind_;  ///< once the first launch has shown it
   bool takes_batch_ = false;      ///< the command takes the config's batch

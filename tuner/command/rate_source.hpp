@@ -12,7 +12,7 @@
 
 #include "feedrate/measure/round.hpp"
 #include "feedrate/report/json/machine_json.hpp"
-#include "request/rate_expression.hpp"
+#include "values/rate_expression.hpp"
 
 namespace feedrate {
 

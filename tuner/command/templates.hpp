@@ -6,7 +6,7 @@
 
 #include "feedrate/core/space.hpp"
 #include "process/launch.hpp"
-#include "request/axis_template.hpp"
+#include "values/axis_template.hpp"
 
 namespace feedrate {
 

@@ -134,7 +134,7 @@ void keep_within(int& value, const std::vector<int>& values) {
 
 void check_command_plan(const TuneRequest& request, const Limits& limits) {
   require_executable(launch_of(request.command));
-  if (request.is_launched_anew()) {
+  if (request.is_launched_per_config()) {
     plan_launches(request, limits);
   } else {
     budget_of(request, 1, 1);

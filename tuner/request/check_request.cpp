@@ -61,7 +61,7 @@ void check_script(const TuneRequest& request) {
   refuse_what_if_below_training(request.search);
 }
 
-void check_launched_anew(const TuneRequest& request) {
+void check_launched_per_config(const TuneRequest& request) {
   constexpr const char* why =
       "goes with a script whose DataLoader is switched while it runs, not "
       "with --set or --rate";
@@ -75,7 +75,7 @@ void check_command(const TuneRequest& request) {
                 "There is no command behind --: write one, such as autotune -- python train.py.");
   }
   refuse_built_in_options(request);
-  request.is_launched_anew() ? check_launched_anew(request) : check_script(request);
+  request.is_launched_per_config() ? check_launched_per_config(request) : check_script(request);
   if (objective_named(request.search.objective).needs == Needs::rate) return;
   throw Error(Fault::usage,
               "Of a command only the rate is known: choose --objective utilization or throughput.");

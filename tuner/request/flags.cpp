@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "feedrate/core/error.hpp"
-#include "request/axes.hpp"
 #include "request/help.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request/parse_request.hpp"
-#include "request/axes.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "request/option_group.hpp"
 #include "request/run_flags.hpp"
 #include "request/version.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {

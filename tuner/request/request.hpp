@@ -11,12 +11,12 @@
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/tune/state/options.hpp"
-#include "request/against.hpp"
-#include "request/axis_template.hpp"
-#include "request/device_name.hpp"
 #include "request/flags.hpp"
-#include "request/rate_expression.hpp"
-#include "request/requested_axes.hpp"
+#include "values/against.hpp"
+#include "values/axis_template.hpp"
+#include "values/device_name.hpp"
+#include "values/rate_expression.hpp"
+#include "values/requested_axes.hpp"
 
 namespace feedrate {
 
@@ -89,7 +89,7 @@ struct TuneRequest {
   bool is_command() const noexcept { return !command.words.empty(); }
   /// Whether the command is launched again for each config: it is told its values by its arguments
   /// or its environment. Else it is a script whose DataLoader is switched while it runs.
-  bool is_launched_anew() const {
+  bool is_launched_per_config() const {
     return !command.templates.empty() || command.rate || !axes_taken(command.words, {}).empty();
   }
 };

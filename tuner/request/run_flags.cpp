@@ -7,9 +7,9 @@
 #include "feedrate/core/named.hpp"
 #include "feedrate/tune/objective/objectives.hpp"
 #include "feedrate/tune/search/strategies.hpp"
-#include "request/axes.hpp"
 #include "request/option_group.hpp"
 #include "request/search_options.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {

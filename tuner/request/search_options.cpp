@@ -5,7 +5,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "request/axes.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 

@@ -12,9 +12,9 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/tune/race/reject_recommendation.hpp"
+#include "hook/hook.hpp"
 #include "script/confirm.hpp"
 #include "script/fresh_launches.hpp"
-#include "script/hook.hpp"
 #include "script/script_trials.hpp"
 
 namespace feedrate {
@@ -28,10 +28,10 @@ std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<
   plan.reference = run.reference();
   plan.timeout_s = run.request.trial_timeout_s;
   plan.stop = run.stop;
-  auto rendezvous = std::make_unique<ControlSocket>();
-  add_hook(plan.spec, *rendezvous);
+  auto socket = std::make_unique<ControlSocket>();
+  add_hook(plan.spec, *socket);
   plan.spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
-  return std::make_unique<CommandTrials>(std::move(plan), std::move(rendezvous), std::move(known));
+  return std::make_unique<CommandTrials>(std::move(plan), std::move(socket), std::move(known));
 }
 
 bool can_confirm(const CommandRun& run, const Report& report) {
@@ -124,7 +124,7 @@ void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf se
 
 std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
                                                  std::optional<Prepared> known) {
-  if (run.request.is_launched_anew()) return make_launches(run, std::move(known));
+  if (run.request.is_launched_per_config()) return make_launches(run, std::move(known));
   ScriptPlan plan;
   plan.spec = launch_of(run.request.command);
   plan.loader = run.request.command.loader;

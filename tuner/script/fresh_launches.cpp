@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "feedrate/report/json/trial_json.hpp"
-#include "script/hook.hpp"
+#include "hook/hook.hpp"
 
 namespace feedrate {
 namespace {
@@ -35,16 +35,16 @@ Prepared known_script() {
 
 CommandTrials make_trials(LaunchSpec spec, const Script& script,
                           const FreshLaunchOptions& options) {
-  auto rendezvous = std::make_unique<ControlSocket>();
+  auto socket = std::make_unique<ControlSocket>();
   CommandPlan plan;
   plan.spec = std::move(spec);
-  add_hook(plan.spec, *rendezvous);
+  add_hook(plan.spec, *socket);
   plan.timeout_s = options.timeout_s;
   plan.with_config = [script, persistent = options.persistent](const LaunchSpec& bare,
                                                                const Config& config) {
     return with_settings(bare, script, config, persistent);
   };
-  return {std::move(plan), std::move(rendezvous), known_script()};
+  return {std::move(plan), std::move(socket), known_script()};
 }
 
 }  // namespace

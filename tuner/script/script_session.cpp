@@ -68,8 +68,8 @@ class Answers {
 
 }  // namespace
 
-ScriptSession::ScriptSession(const LaunchSpec& spec, ControlSocket& rendezvous)
-    : launched_(spec), rendezvous_(rendezvous) {}
+ScriptSession::ScriptSession(const LaunchSpec& spec, ControlSocket& socket)
+    : launched_(spec), socket_(socket) {}
 
 ScriptSession::~ScriptSession() {
   ranks_.clear();
@@ -95,7 +95,7 @@ void ScriptSession::attach(const Attachment& attachment) {
 void ScriptSession::wait_for_news() {
   std::vector<pollfd> sources = {{launched_.output_fd(), POLLIN, 0},
                                  {launched_.news_fd(), POLLIN, 0},
-                                 {rendezvous_.fd(), POLLIN, 0}};
+                                 {socket_.fd(), POLLIN, 0}};
   for (const auto& caller : callers_) sources.push_back({caller->fd(), POLLIN, 0});
   for (const Rank& rank : ranks_) sources.push_back({rank.channel->fd(), POLLIN, 0});
   ::poll(sources.data(), sources.size(), 50);
@@ -104,7 +104,7 @@ void ScriptSession::wait_for_news() {
 
 /// Takes in who calls, and hears who they are.
 void ScriptSession::welcome() {
-  while (auto caller = rendezvous_.accept()) callers_.push_back(std::move(caller));
+  while (auto caller = socket_.accept()) callers_.push_back(std::move(caller));
   for (auto& caller : callers_) {
     const bool open = caller->pull();
     if (auto greeting = caller->next()) {

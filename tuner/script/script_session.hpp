@@ -36,7 +36,7 @@ struct NothingToTune {
 class ScriptSession {
  public:
   /// Launches it; the hook in it connects to the control socket.
-  ScriptSession(const LaunchSpec& spec, ControlSocket& rendezvous);
+  ScriptSession(const LaunchSpec& spec, ControlSocket& socket);
   /// The script ends when its channels do; what is left of it is killed.
   ~ScriptSession();
 
@@ -69,7 +69,7 @@ class ScriptSession {
   [[noreturn]] void throw_hung(const Watch& watch);
 
   RunningCommand launched_;
-  ControlSocket& rendezvous_;
+  ControlSocket& socket_;
   std::vector<std::unique_ptr<Channel>> callers_;  ///< that have not said who they are
   std::vector<std::unique_ptr<Channel>> helpers_;  ///< feedrate.watch in the script
   std::vector<Rank> ranks_;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "command/command_trials.hpp"
+#include "hook/hook.hpp"
 #include "journal/request_json.hpp"
 #include "script/greeting.hpp"
-#include "script/hook.hpp"
 #include "script/rank_answers.hpp"
 #include "trials/others_meter.hpp"
 #include "trials/watched_child.hpp"
@@ -35,8 +35,8 @@ std::vector<int> batches_around(int batch) {
 ScriptTrials::ScriptTrials(ScriptPlan plan, std::optional<Prepared> known)
     : TrialRunner(std::move(known)),
       plan_(std::move(plan)),
-      rendezvous_(std::make_unique<ControlSocket>()) {
-  add_hook(plan_.spec, *rendezvous_);
+      socket_(std::make_unique<ControlSocket>()) {
+  add_hook(plan_.spec, *socket_);
   if (prepared_ && prepared_->info.script && plan_.loader.empty()) {
     plan_.loader = std::to_string(prepared_->info.script->loader.index);
   }
@@ -63,7 +63,7 @@ void ScriptTrials::start() {
 void ScriptTrials::launch() try {
   LaunchSpec spec = plan_.spec;
   if (!plan_.loader.empty()) spec.environment.emplace_back("FEEDRATE_LOADER", plan_.loader);
-  attached_ = std::make_unique<ScriptSession>(spec, *rendezvous_);
+  attached_ = std::make_unique<ScriptSession>(spec, *socket_);
   attached_->attach({.patience_s = attaching_patience * plan_.timeout_s, .stop = plan_.stop});
 } catch (...) {
   attached_.reset();

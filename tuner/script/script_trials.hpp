@@ -66,7 +66,7 @@ class ScriptTrials final : public TrialRunner {
   Json loader_changes(const Trial& best) const;
 
   ScriptPlan plan_;
-  std::unique_ptr<ControlSocket> rendezvous_;
+  std::unique_ptr<ControlSocket> socket_;
   std::unique_ptr<ScriptSession> attached_;
   double starting_s_ = 0;  ///< spent on launches so far
   double start_s_ = 0;     ///< of the last of them

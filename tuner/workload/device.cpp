@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
-#include "request/axes.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {
 
-[[noreturn]] void not_to_be_had(const std::string& wish, const std::string& why) {
+[[noreturn]] void not_available(const std::string& wish, const std::string& why) {
   throw Error(Fault::device, "Device '" + wish + "' is not available: " + why + ".");
 }
 
@@ -94,17 +94,17 @@ std::vector<ChosenGpu> visible_gpus(const DevicesHere& here) {
 
 void require_cuda(const std::string& wish, const DevicesHere& here) {
   if (here.has_cuda) return;
-  not_to_be_had(wish,
+  not_available(wish,
                 "this build has no CUDA: build it by tools/autotune, which finds or gets the CUDA "
                 "toolkit, or leave --device out");
 }
 
 void require_gpus(const std::string& wish, const DevicesHere& here) {
   if (here.gpus.list.empty()) {
-    not_to_be_had(wish, here.gpus.why_none + "; leave --device out to train on the cpu");
+    not_available(wish, here.gpus.why_none + "; leave --device out to train on the cpu");
   }
   if (visible_gpus(here).empty()) {
-    not_to_be_had(wish, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+    not_available(wish, "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
                             "', which hides every GPU: change it, or leave --device out");
   }
 }
@@ -112,7 +112,7 @@ void require_gpus(const std::string& wish, const DevicesHere& here) {
 ChosenGpu gpu_of_number(const std::string& wish, unsigned number, const Gpus& gpus) {
   if (number < gpus.list.size()) return whole_gpu(gpus, number);
   const std::string count = std::to_string(gpus.list.size());
-  not_to_be_had(wish, gpus.list.size() == 1 ? "there is 1 GPU, cuda:0"
+  not_available(wish, gpus.list.size() == 1 ? "there is 1 GPU, cuda:0"
                                             : "there are " + count + " GPUs, cuda:0 to cuda:" +
                                                   std::to_string(gpus.list.size() - 1));
 }
@@ -130,7 +130,7 @@ std::string uuids_of(const Gpus& gpus) {
 ChosenGpu gpu_of_uuid(const std::string& wish, std::string_view uuid, const Gpus& gpus) {
   const auto found = with_uuid(gpus, uuid);
   if (found.size() == 1) return found.front();
-  not_to_be_had(wish,
+  not_available(wish,
                 (found.empty() ? "no UUID begins so; there are " : "several UUIDs begin so: ") +
                     uuids_of(gpus));
 }
@@ -157,7 +157,7 @@ ChosenGpu choose_gpu(const DeviceName& name, const DevicesHere& here) {
     return name.number ? gpu.index == *name.number : gpu.facts.uuid == wished.facts.uuid;
   };
   const auto found = std::find_if(visible.begin(), visible.end(), is_wished);
-  if (found == visible.end()) not_to_be_had(name.text, why_hidden(wished, visible.front(), here));
+  if (found == visible.end()) not_available(name.text, why_hidden(wished, visible.front(), here));
   return *found;
 }
 

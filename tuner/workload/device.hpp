@@ -9,7 +9,7 @@
 
 #include "feedrate/machine/gpus.hpp"
 #include "feedrate/train/accelerators.hpp"
-#include "request/device_name.hpp"
+#include "values/device_name.hpp"
 
 namespace feedrate {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "script/python_files.hpp"
+#include "hook/python_files.hpp"
 
 #include <cerrno>
 #include <cstring>

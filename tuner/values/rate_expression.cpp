@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request/rate_expression.hpp"
+#include "values/rate_expression.hpp"
 
 #include <string_view>
 

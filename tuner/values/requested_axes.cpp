@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request/requested_axes.hpp"
+#include "values/requested_axes.hpp"
 
-#include "request/axes.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of cuda_update.cpp: the update of a step.
-#include "cuda_update.hpp"
+// The kernel of update.cpp: the update of a step.
+#include "update.hpp"
 
 #include "feedrate/cuda/launch.cuh"
 #include "feedrate/train/kernels/update.hpp"

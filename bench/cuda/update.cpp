@@ -3,7 +3,7 @@
 //
 // Per parameter it reads value, gradient, mean and square and writes all but the gradient: 28
 // bytes, and 2 more where a rounded copy is kept. A copy reads and writes each of its bytes once.
-#include "cuda_update.hpp"
+#include "update.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request/axis_template.hpp"
+#include "values/axis_template.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../models.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/random.hpp"
 #include "feedrate/cuda/memory.hpp"
@@ -20,7 +21,6 @@
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
 #include "gpu_bench.hpp"
-#include "models.hpp"
 
 namespace feedrate::bench {
 

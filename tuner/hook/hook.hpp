@@ -8,6 +8,6 @@
 namespace feedrate {
 
 /// Writes the hook's files beside the socket, and puts both into the environment of the launch.
-void add_hook(LaunchSpec& spec, const ControlSocket& rendezvous);
+void add_hook(LaunchSpec& spec, const ControlSocket& socket);
 
 }  // namespace feedrate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request/axes.hpp"
+#include "values/axes.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request/device_name.hpp"
+#include "values/device_name.hpp"
 
 #include <charconv>
 #include <string_view>
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/error.hpp"
-#include "request/axes.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {

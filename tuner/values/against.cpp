@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "request/against.hpp"
+#include "values/against.hpp"
 
 #include <algorithm>
 
 #include "feedrate/core/error.hpp"
-#include "request/axes.hpp"
+#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {
