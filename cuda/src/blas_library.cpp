@@ -6,7 +6,7 @@
 
 #include "feedrate/cuda/library.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 namespace {
 
 LibrarySearch search_of_blas() {
@@ -49,4 +49,4 @@ const BlasLibrary& blas_library() {
   return blas;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

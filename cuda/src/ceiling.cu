@@ -14,7 +14,7 @@
 #include "feedrate/cuda/train/step.hpp"
 #include "feedrate/train/noise.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 namespace {
 
 /// Rows of square matrices whose product keeps so many multiprocessors busy for some waves. A small
@@ -64,4 +64,4 @@ double product_flops_per_s(Precision precision, cudaStream_t stream, double seco
   return measure<float>(tf32 ? Operands::tf32 : Operands::f32, stream, seconds);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -7,7 +7,7 @@
 #include "feedrate/cuda/train/step_factory.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 namespace {
 
@@ -50,4 +50,4 @@ std::size_t largest_cuda_batch(const ModelSpec& model) {
   return largest_batch(plan_of(model));
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -16,7 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Counts batches, and sends the totals to the socket that FEEDRATE_ATTACH names. Lives as long as
@@ -129,4 +129,4 @@ inline void report_batch(std::size_t samples) noexcept {
   reporter.count(samples);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -24,9 +24,10 @@ TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
                     .preprocess = {Preprocess::device, Preprocess::host},
                     .precision = {Precision::fp32, Precision::bf16},
                     .batch = {8, 16},
+                    .run_length = {0, 4},
                     .effective_batch = 32};
   const auto configs = configs_of(space);
-  CHECK(configs.size() == 256);
+  CHECK(configs.size() == 512);
   for_each_axis([&](const auto& axis) {
     const auto first = configs.front().*axis.field;
     CHECK(std::any_of(configs.begin(), configs.end(),

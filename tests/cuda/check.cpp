@@ -6,7 +6,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::check_tests {
+namespace feedrate::inline v0::cuda::check_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -33,4 +33,4 @@ TEST_CASE("An error that was thrown is not found again by the next check", "[che
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::check_tests
+}  // namespace feedrate::inline v0::cuda::check_tests

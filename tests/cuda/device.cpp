@@ -5,7 +5,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::device_tests {
+namespace feedrate::inline v0::cuda::device_tests {
 namespace {
 
 using feedrate::testing::FreshDevice;
@@ -53,4 +53,4 @@ TEST_CASE("Where there is no device the count says so in a sentence", "[device]"
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::device_tests
+}  // namespace feedrate::inline v0::cuda::device_tests

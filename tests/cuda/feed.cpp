@@ -5,7 +5,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::feed_tests {
+namespace feedrate::inline v0::cuda::feed_tests {
 namespace {
 
 using namespace feedrate::testing;
@@ -122,4 +122,4 @@ TEST_CASE("A feed that ends early leaves a loader that goes on, or ends first", 
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::feed_tests
+}  // namespace feedrate::inline v0::cuda::feed_tests

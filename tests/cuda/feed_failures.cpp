@@ -9,7 +9,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::feed_failures_tests {
+namespace feedrate::inline v0::cuda::feed_failures_tests {
 namespace {
 
 using namespace feedrate::testing;
@@ -180,4 +180,4 @@ TEST_CASE("No misbehaviour of a dataset hangs the feed or leaves anything behind
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::feed_failures_tests
+}  // namespace feedrate::inline v0::cuda::feed_failures_tests

@@ -4,7 +4,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::feed_mistakes_tests {
+namespace feedrate::inline v0::cuda::feed_mistakes_tests {
 namespace {
 
 using namespace feedrate::testing;
@@ -55,4 +55,4 @@ TEST_CASE("Leases that end before their copy is done are caught", "[feed]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::feed_mistakes_tests
+}  // namespace feedrate::inline v0::cuda::feed_mistakes_tests

@@ -7,7 +7,7 @@
 #include "feedrate/cuda/memory.hpp"
 #include "harness.hpp"
 
-namespace feedrate::cuda::graph_tests {
+namespace feedrate::inline v0::cuda::graph_tests {
 namespace {
 
 using feedrate::testing::FreshDevice;
@@ -88,4 +88,4 @@ TEST_CASE("Another stream works on while one is recorded", "[graph]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::graph_tests
+}  // namespace feedrate::inline v0::cuda::graph_tests

@@ -11,7 +11,7 @@
 
 #include "../planted_tree.hpp"
 
-namespace feedrate::cuda::library_tests {
+namespace feedrate::inline v0::cuda::library_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -79,4 +79,4 @@ TEST_CASE("A list of folders is cut at its colons", "[library]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::library_tests
+}  // namespace feedrate::inline v0::cuda::library_tests

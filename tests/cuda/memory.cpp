@@ -8,7 +8,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::memory_tests {
+namespace feedrate::inline v0::cuda::memory_tests {
 namespace {
 
 using feedrate::testing::FreshDevice;
@@ -49,4 +49,4 @@ TEST_CASE("An arena hands out what it measured, aligned, apart and zeroed", "[de
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::memory_tests
+}  // namespace feedrate::inline v0::cuda::memory_tests

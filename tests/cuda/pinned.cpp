@@ -9,7 +9,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::pinned_tests {
+namespace feedrate::inline v0::cuda::pinned_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -74,4 +74,4 @@ TEST_CASE("On a lost device pinning throws instead of falling back", "[pinned]")
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::pinned_tests
+}  // namespace feedrate::inline v0::cuda::pinned_tests

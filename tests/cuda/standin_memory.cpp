@@ -12,7 +12,7 @@
 #include "feedrate/cuda/memory.hpp"
 #include "harness.hpp"
 
-namespace feedrate::cuda::standin_memory_tests {
+namespace feedrate::inline v0::cuda::standin_memory_tests {
 namespace {
 
 using feedrate::testing::FreshDevice;
@@ -180,4 +180,4 @@ TEST_CASE("The environment sets the same controls", "[standin]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::standin_memory_tests
+}  // namespace feedrate::inline v0::cuda::standin_memory_tests

@@ -6,7 +6,7 @@
 #include "feedrate/cuda/stream.hpp"
 #include "harness.hpp"
 
-namespace feedrate::cuda::standin_order_tests {
+namespace feedrate::inline v0::cuda::standin_order_tests {
 namespace {
 
 using feedrate::testing::FreshDevice;
@@ -156,4 +156,4 @@ TEST_CASE("Events behave as the real runtime documents", "[standin]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::standin_order_tests
+}  // namespace feedrate::inline v0::cuda::standin_order_tests

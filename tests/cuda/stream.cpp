@@ -6,7 +6,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::stream_tests {
+namespace feedrate::inline v0::cuda::stream_tests {
 namespace {
 
 using feedrate::testing::FreshDevice;
@@ -50,4 +50,4 @@ TEST_CASE("Waiting for a device that never ends has a bound", "[stream]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::stream_tests
+}  // namespace feedrate::inline v0::cuda::stream_tests

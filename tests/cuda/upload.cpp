@@ -5,7 +5,7 @@
 
 #include "harness.hpp"
 
-namespace feedrate::cuda::upload_tests {
+namespace feedrate::inline v0::cuda::upload_tests {
 namespace {
 
 using namespace feedrate::testing;
@@ -136,4 +136,4 @@ TEST_CASE("Invalid slots and deadlines are an error", "[upload]") {
 }
 
 }  // namespace
-}  // namespace feedrate::cuda::upload_tests
+}  // namespace feedrate::inline v0::cuda::upload_tests

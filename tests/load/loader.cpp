@@ -243,7 +243,7 @@ TEST_CASE("A loader that is destroyed at any moment leaves nothing behind", "[lo
 TEST_CASE("A loader runs as a config says", "[loader]") {
   // Bug: an axis that is swept, and never reaches the loader.
   const auto options =
-      loader_options({.workers = 3, .prefetch = 2, .run_length = 5, .batch = 20}, {.seed = 7}, 4);
+      loader_options({.workers = 3, .prefetch = 2, .batch = 20, .run_length = 5}, {.seed = 7}, 4);
   CHECK(options == LoaderOptions{.batch = 20,
                                  .workers = 3,
                                  .prefetch = 2,

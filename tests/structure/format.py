@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every C++ file is laid out as .clang-format says. Versions differ, so only one of them judges."""
 
+import functools
+import pathlib
 import shutil
 import subprocess
 import sys
 
-from harness import ROOT, Tap
+from harness import ROOT, Tap, in_parallel
 
 VERSION = 14
 FOLDERS = ["include", "cuda", "tuner", "tests", "bench", "examples"]
@@ -21,6 +23,12 @@ def find():
     return None, f"there is no clang-format {VERSION} here"
 
 
+def laid_out(tool, file):
+    """The file as the tool would have it. (Its --dry-run finds fault with each inline namespace, whose
+    closing comment it replaces by the same.)"""
+    return subprocess.run([tool, file], capture_output=True, text=True, check=True).stdout
+
+
 def main():
     tool, reason = find()
     if not tool:
@@ -32,10 +40,9 @@ def main():
                        for path in (ROOT / folder).rglob(f"*.{suffix}"))
         if not files:
             continue
-        done = subprocess.run([tool, "--dry-run", "--Werror", *files], capture_output=True, text=True,
-                              check=False)
-        faults = sorted({line.split(":")[0] for line in done.stderr.splitlines() if ": error:" in line})
-        tap.check(f"{folder}/ is laid out by .clang-format", faults or done.stderr)
+        faults = [file for file, told in zip(files, in_parallel(functools.partial(laid_out, tool), files))
+                  if told != pathlib.Path(file).read_text()]
+        tap.check(f"{folder}/ is laid out by .clang-format", faults)
     tap.finish()
 
 

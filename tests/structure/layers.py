@@ -168,6 +168,15 @@ def preambles():
             yield f"{header} does not say what it is, and then '#pragma once'"
 
 
+def unversioned():
+    """Headers whose namespace is not the inline one of the major version."""
+    major = re.search(r"version: '(\d+)", (ROOT / "meson.build").read_text())[1]
+    for header, path in places().items():
+        for line in re.findall(r"^namespace feedrate.*\{$", path.read_text(), re.M):
+            if not line.startswith(f"namespace feedrate::inline v{major}"):
+                yield f"{header}: {line}"
+
+
 def lengths(files):
     return {file: len(path.read_text().splitlines()) for file, path in files.items()}
 
@@ -238,6 +247,7 @@ def main():
     tap.check("no header includes iostream or regex", offenders("iostream|regex", "$"))
     tap.check("filesystem is in the readers and writers of folders alone",
               offenders("filesystem", "feedrate/(data|machine)/"))
+    tap.check("the library is in the inline namespace of its version", unversioned())
     tap.check("every header opens with its licence, its purpose and its guard", preambles())
     tap.check(f"no file is longer than {LONGEST} lines",
               [f"{file}: {n} lines" for file, n in lengths(every_file).items() if n > LONGEST])

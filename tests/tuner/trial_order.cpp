@@ -48,7 +48,10 @@ TEST_CASE("What was not given stays so, and an emulated device keeps its figures
   CHECK_FALSE(told({}).data.sample_cost_s);
   CHECK(told({}).device.is_cpu());
   TrialOrder order;
-  order.device.accelerator = Accelerator{.name = "2ms@64", .step_s = 2e-3, .batch = 64};
+  Accelerator& accelerator = order.device.accelerator.emplace();
+  accelerator.name = "2ms@64";
+  accelerator.step_s = 2e-3;
+  accelerator.batch = 64;
   const TrialOrder same = told(order);
   CHECK(same.device.name() == "emulated:2ms@64");
   CHECK(same.device.accelerator->step_s == 2e-3);

@@ -12,7 +12,7 @@
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -117,4 +117,4 @@ inline Finding examine_thread_variable(const ThreadVariable& variable, const Cpu
           "Run 'export " + variable.name + "=" + std::to_string(usable) + "'."};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

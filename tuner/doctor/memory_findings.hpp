@@ -10,7 +10,7 @@
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -83,4 +83,4 @@ inline Finding examine_shm(const Limits& limits) {
   return {"shm", Status::warning, seen + ", which PyTorch's workers fill quickly", mend};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The built-in pictures take up to 300 MB there.
 inline Finding examine_cache(const CacheFolder& cache) {
@@ -65,4 +65,4 @@ inline Finding examine_read_rate(const MachineCard& card) {
       "Use faster storage, or add memory until the data fits: then only the first epoch is slow."};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

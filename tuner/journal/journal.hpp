@@ -20,7 +20,7 @@
 #include "feedrate/data/file_writer.hpp"
 #include "feedrate/report/json/machine_json.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 [[noreturn]] inline void throw_unwritten_journal(
@@ -142,4 +142,4 @@ class Journal {
   std::uint64_t bytes_ = 0;  ///< of whole lines
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/json/machine_from_json.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How a run began. What was measured or read of machine and environment then is kept: a resumed
 /// search must see the same figures.
@@ -110,4 +110,4 @@ inline void from_json(const Json& json, JournalHeader& header) {
                    "batches", header.batches, "device", header.device);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -14,7 +14,7 @@
 #include "journal/journal.hpp"
 #include "journal/journal_header.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The lines of a journal. A torn last line is left out, as if it had never been written.
 struct Recorded {
@@ -129,4 +129,4 @@ inline void require_same_device(const JournalHeader& header, const std::string& 
                                 "CUDA_VISIBLE_DEVICES as it was, or start anew.");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

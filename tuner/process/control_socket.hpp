@@ -8,7 +8,7 @@
 #include "feedrate/data/file.hpp"
 #include "process/channel.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -54,4 +54,4 @@ class ControlSocket {
   detail::Descriptor socket_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -23,6 +23,10 @@ class FittingHelp : public CLI::Formatter {
   std::string make_description(const CLI::App* app) const override {
     return lines_of(app->get_description(), width_) + "\n";
   }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_subcommands({}).empty()) return CLI::Formatter::make_usage(app, name);
+    return "Usage: autotune [OPTIONS] [-- COMMAND...]\n       autotune VERB [OPTIONS]\n";
+  }
   std::string make_subcommand(const CLI::App* verb) const override {
     return labelled("  " + verb->get_name(), verb->get_description(), get_column_width(), width_);
   }

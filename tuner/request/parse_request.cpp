@@ -115,7 +115,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 /// The other verbs, which the help lists.
 void add_summaries(CLI::App& app, const std::vector<VerbSummary>& verbs) {
-  for (const VerbSummary& verb : verbs) app.add_subcommand(verb.name, verb.text)->prefix_command();
+  for (const VerbSummary& verb : verbs) {
+    app.add_subcommand(verb.name, verb.text)->prefix_command()->group("Verbs");
+  }
 }
 
 /// A verb behind options is not taken for one.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values/device_name.hpp"
 
-#include <charconv>
 #include <string_view>
 
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/error.hpp"
+#include "feedrate/core/system_files.hpp"
 #include "values/axes.hpp"
 
 namespace feedrate {
@@ -32,15 +32,8 @@ Accelerator accelerator_of(const std::string& name) {
   return name.find('@') == std::string::npos ? accelerator_named(name) : own_accelerator(name);
 }
 
-std::optional<unsigned> whole_number(std::string_view text) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 void read_gpu(DeviceName& name, const std::string& which) {
-  name.number = whole_number(which);
+  name.number = parse_count(which);
   if (name.number) return;
   if (!which.starts_with("GPU-") && !which.starts_with("MIG-")) {
     throw Error(Fault::usage, "--device '" + name.text +

@@ -22,7 +22,7 @@ struct DeviceName {
   Kind kind = Kind::automatic;
   std::string text;                             ///< as it was written
   std::optional<Accelerator> accelerator = {};  ///< that is emulated
-  std::optional<unsigned> number = {};          ///< of a GPU, as nvidia-smi counts
+  std::optional<std::uint64_t> number = {};     ///< of a GPU, as nvidia-smi counts
   std::string uuid = {};  ///< how the UUID of a GPU, or of an instance, begins
 
   bool is_given() const noexcept { return kind != Kind::automatic; }

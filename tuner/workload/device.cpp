@@ -2,10 +2,10 @@
 #include "workload/device.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/core/system_files.hpp"
 #include "values/axes.hpp"
 
 namespace feedrate {
@@ -15,16 +15,9 @@ namespace {
   throw Error(Fault::device, "Device '" + wish + "' is not available: " + why + ".");
 }
 
-std::optional<unsigned> whole_number(std::string_view text) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 /// That GPU; of one that MIG divides, its first instance, as CUDA takes it.
-ChosenGpu whole_gpu(const Gpus& gpus, unsigned index) {
-  ChosenGpu chosen{index, gpus.list[index]};
+ChosenGpu whole_gpu(const Gpus& gpus, std::size_t index) {
+  ChosenGpu chosen{static_cast<unsigned>(index), gpus.list[index]};
   if (!chosen.facts.instances.empty()) chosen.facts.uuid = chosen.facts.instances.front();
   return chosen;
 }
@@ -67,14 +60,14 @@ void require_plain_order(const DevicesHere& here) {
 std::vector<ChosenGpu> named_gpus(const DevicesHere& here) {
   std::vector<ChosenGpu> all;
   if (!here.visible) {
-    for (unsigned g = 0; g < here.gpus.list.size(); ++g) all.push_back(whole_gpu(here.gpus, g));
+    for (std::size_t g = 0; g < here.gpus.list.size(); ++g) all.push_back(whole_gpu(here.gpus, g));
     return all;
   }
   std::string_view left = *here.visible;
   while (!left.empty()) {
     const std::string_view word = left.substr(0, left.find(','));
     left.remove_prefix(std::min(word.size() + 1, left.size()));
-    const auto number = whole_number(word);
+    const auto number = parse_count(word);
     const auto named = is_uuid(word) ? with_uuid(here.gpus, word) : std::vector<ChosenGpu>{};
     if (number ? *number >= here.gpus.list.size() : named.size() != 1) break;
     if (number) require_plain_order(here);
@@ -109,7 +102,7 @@ void require_gpus(const std::string& wish, const DevicesHere& here) {
   }
 }
 
-ChosenGpu gpu_of_number(const std::string& wish, unsigned number, const Gpus& gpus) {
+ChosenGpu gpu_of_number(const std::string& wish, std::uint64_t number, const Gpus& gpus) {
   if (number < gpus.list.size()) return whole_gpu(gpus, number);
   const std::string count = std::to_string(gpus.list.size());
   not_available(wish, gpus.list.size() == 1 ? "there is 1 GPU, cuda:0"

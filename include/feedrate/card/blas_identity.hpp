@@ -9,7 +9,7 @@
 
 #include "feedrate/core/system_files.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The vectors that this CPU has, as far as products and pixels care.
 enum class Simd { sse2, avx2, avx512, neon, other };
@@ -62,4 +62,4 @@ inline BlasIdentity identify_blas() {
   return blas;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

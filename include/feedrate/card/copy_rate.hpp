@@ -11,7 +11,7 @@
 #include "feedrate/card/probe.hpp"
 #include "feedrate/machine/limits.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -48,4 +48,4 @@ inline CoreRates probe_copy(const Limits& limits, ProbeTime time = {}) {
       limits.cpus.usable, [bytes] { return detail::CopyWork(bytes); }, time);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/card/probe_picture.hpp"
 #include "feedrate/data/image/jpeg.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Pictures per second, each decoded whole, and what the picture was.
 struct DecodeRate {
@@ -60,4 +60,4 @@ inline DecodeRate probe_decode(std::span<const std::uint8_t> file, int cores, Pr
   return rate;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

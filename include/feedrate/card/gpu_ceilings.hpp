@@ -6,7 +6,7 @@
 
 #include "feedrate/core/config.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Rates of one GPU; what could not be measured is missing or 0.
 struct GpuCeilings {
@@ -18,4 +18,4 @@ struct GpuCeilings {
   bool operator==(const GpuCeilings&) const = default;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/machine/machine.hpp"
 #include "feedrate/train/cpu/blas_library.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A machine and its measured ceilings.
 struct MachineCard {
@@ -55,4 +55,4 @@ inline MachineCard measure_card(const std::string& path, const CardProbe& probe 
   return card;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/cache_folder.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How the kernel sets the clock of the CPUs; most virtual machines don't tell.
 struct Frequency {
@@ -88,4 +88,4 @@ inline Facts gather_facts(const std::string& path, const CardProbe& probe = {}) 
   return facts;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/measure/statistics.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A rate, or the phrase that says why there is none.
 struct Rate {
@@ -131,4 +131,4 @@ CoreRates core_rates(int cores, const MakeWork& make_work, ProbeTime time = {}) 
   return rates;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -20,7 +20,7 @@
 #include "feedrate/core/random.hpp"
 #include "feedrate/machine/storage.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// An open file that can be put out of the page cache. Errors are Error(data), their text a phrase.
 class ProbeFile {
@@ -141,4 +141,4 @@ class ProbeFile {
   std::vector<unsigned char> stretch_;  // what is written or was read
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/data/texture/texture.hpp"
 #include "feedrate/data/texture/texture_set.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A JPEG file in memory, 500x375 and about 110 KB by default: ImageNet's in size and cost.
 inline std::vector<std::uint8_t> make_probe_jpeg(const TextureSpec& spec = {}) {
@@ -22,4 +22,4 @@ inline std::vector<std::uint8_t> make_probe_jpeg(const TextureSpec& spec = {}) {
   return {file.begin(), file.end()};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

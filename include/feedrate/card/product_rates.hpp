@@ -10,7 +10,7 @@
 #include "feedrate/core/half.hpp"
 #include "feedrate/train/cpu/blas.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Floating-point operations per second of matrix products; 2 per multiply-add.
 struct ProductRate {
@@ -55,4 +55,4 @@ inline std::vector<ProductRate> probe_products(int cores, ProbeTime time = {}) {
           {Precision::bf16, detail::product_rates<BFloat16>(cores, time)}};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

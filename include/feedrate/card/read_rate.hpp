@@ -11,7 +11,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/measure/statistics.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Bytes per second of sequential reads.
 struct ReadRate {
@@ -92,4 +92,4 @@ ReadRate probe_read(const std::string& path, ReadProbe probe = {}, const C& cloc
   return rate;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 
 #include "feedrate/core/axis.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// In the order in which people read them.
 inline constexpr auto all_axes = std::tuple(
@@ -50,7 +50,6 @@ inline constexpr auto all_axes = std::tuple(
               .least = 0,
               .most = most_batch,
               .newer = true,
-              .built_in = true,
               .words = "run length",
               .options = OptionsWith::loader,
               .help = "Samples that a worker takes at a time; 0 chooses by sample size and "
@@ -212,4 +211,4 @@ inline std::string title_of(const Config& config) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

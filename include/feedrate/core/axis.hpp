@@ -9,7 +9,7 @@
 
 #include "feedrate/core/config.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The names of a type's values, in their order. Whole numbers have none.
 template <class T>
@@ -59,4 +59,4 @@ struct Axis {
   constexpr bool is_ours() const noexcept { return built_in || options == OptionsWith::loader; }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Anything that tells a monotonic time in seconds from an arbitrary start.
 template <class C>
@@ -50,4 +50,4 @@ inline double process_cpu_s() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

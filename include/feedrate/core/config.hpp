@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The number format of a training step's operands; products are accumulated in fp32.
 enum class Precision : std::uint8_t { fp32, tf32, fp16, bf16 };
@@ -49,13 +49,13 @@ struct Config {
   int workers = 0;       ///< threads that fill batches; 0: the caller fills them
   int prefetch = 0;      ///< batches kept ready ahead of the one in use
   bool pinned = false;   ///< batches in page-locked memory
-  int run_length = 0;    ///< samples that a worker takes at a time; 0: automatic
   int step_threads = 1;  ///< threads of the step; on the cpu device only
   bool graph = false;    ///< the step is one recorded CUDA graph; on cuda only
   Preprocess preprocess = Preprocess::device;  ///< of u8 pixels; on cuda only
   Precision precision = Precision::fp32;       ///< number format of the step
   int batch = 32;                              ///< samples per step
   int accumulate = 1;  ///< steps whose gradients are averaged for one update
+  int run_length = 0;  ///< samples that a worker takes at a time; 0: automatic
 
   bool operator==(const Config&) const = default;
 };
@@ -65,14 +65,14 @@ struct Space {
   std::vector<int> workers = {0};
   std::vector<int> prefetch = {2};
   std::vector<bool> pinned = {false};
-  std::vector<int> run_length = {0};
   std::vector<int> step_threads = {1};
   std::vector<bool> graph = {false};
   std::vector<Preprocess> preprocess = {Preprocess::device};
   std::vector<Precision> precision = {Precision::fp32};
   std::vector<int> batch = {32};
+  std::vector<int> run_length = {0};
   int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
   bool workers_may_grow = false;  ///< go on past the largest number while it still gains
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

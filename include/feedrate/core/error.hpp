@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Whose fault an error is; the command maps each to an exit code.
 enum class Fault {
@@ -42,4 +42,4 @@ class DeviceLost : public Error {
   explicit DeviceLost(const std::string& sentence) : Error(Fault::device, sentence) {}
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -7,7 +7,7 @@
 
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 FEEDRATE_HD inline std::uint32_t bits_of(float value) noexcept {
@@ -130,4 +130,4 @@ class Float16 {
   std::uint16_t bits_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The names of the entries of a table.
 template <class Entry, std::size_t N>
@@ -39,4 +39,4 @@ const Entry& entry_named(const std::array<Entry, N>& table, std::string_view nam
                                 "'; use one of " + listed_names(table) + ".");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// `value` with that many decimals: fixed(3.14159, 2) is "3.14".
 inline std::string fixed(double value, int decimals) {
@@ -93,4 +93,4 @@ inline std::string format_bytes(std::uint64_t bytes, int significant = 3) {
   return format_number(value / prefix.size, significant) + " " + std::string(prefix.name);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Philox4x32-10: a bijection of 128-bit counters under a 64-bit key.
 /// Source: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11.
@@ -74,4 +74,4 @@ void shuffle(std::vector<T>& list, Random& random) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/core/axes.hpp"
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A value that was asked for but means nothing on this device.
 struct NotApplicable {
@@ -92,4 +92,4 @@ inline bool cheaper(const Config& a, const Config& b) noexcept {
   return difference < 0;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The contents of a small text file, at most 4 MiB; absent where it can't be opened or read.
 inline std::optional<std::string> read_text(const std::string& path) {
@@ -72,4 +72,4 @@ inline std::optional<std::string_view> value_after(std::string_view text, std::s
   return std::nullopt;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/half.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The type of one element.
 enum class DType : std::uint8_t { u8, i32, i64, f32, f64, bf16, f16 };
@@ -101,4 +101,4 @@ struct TensorView {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

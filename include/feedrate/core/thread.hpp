@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A mutex. Not recursive.
 class Mutex {
@@ -63,4 +63,4 @@ class Thread {
   pthread_t thread_{};
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

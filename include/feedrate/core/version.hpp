@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of the library, for `#if`.
+// The version of the library, for `#if`. All of it is in the inline namespace feedrate::v0, named
+// after the major version: units that were compiled with two of them do not mix.
 #pragma once
 
 #define FEEDRATE_VERSION_MAJOR 0

@@ -14,7 +14,7 @@
 #include "feedrate/core/random.hpp"
 #include "feedrate/core/tensor.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One named part of a sample, such as "image" or "label".
 struct Field {
@@ -118,4 +118,4 @@ concept Stored = requires(const D& dataset, std::size_t i) {
   { dataset.evict(i) } -> std::same_as<bool>;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

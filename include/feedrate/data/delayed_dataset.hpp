@@ -12,7 +12,7 @@
 
 #include "feedrate/data/dataset.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a sample's extra time is spent on.
 enum class Cost {
@@ -64,4 +64,4 @@ class DelayedDataset {
   double seconds_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

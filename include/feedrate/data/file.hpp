@@ -16,7 +16,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/scratch.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -113,4 +113,4 @@ inline bool evict_file(const std::string& path, std::size_t offset = 0, std::siz
                                            static_cast<off_t>(bytes), POSIX_FADV_DONTNEED) == 0;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

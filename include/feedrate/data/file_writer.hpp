@@ -15,7 +15,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -52,4 +52,4 @@ inline void write_file(const std::string& path, std::span<const std::uint8_t> by
   detail::throw_unwritable(path, error);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -18,7 +18,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The images of a folder, in a fixed order: by class name, then by path, both as bytes.
 struct FolderListing {
@@ -132,4 +132,4 @@ inline FolderListing list_image_folder(const std::string& root) {
                                "directly; name a folder of JPEG files.");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

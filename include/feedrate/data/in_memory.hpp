@@ -11,7 +11,7 @@
 
 #include "feedrate/data/dataset.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Samples of fixed-size fields, held as one array per field. Fill the columns, then load.
 class InMemory {
@@ -44,4 +44,4 @@ class InMemory {
   std::vector<std::vector<std::byte>> columns_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

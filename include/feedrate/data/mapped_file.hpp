@@ -11,7 +11,7 @@
 
 #include "feedrate/data/file.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The bytes of a regular file, read by the kernel when they are first touched. Throws Error(data)
 /// naming the file. The file must not be cut while it is mapped: the process would get SIGBUS.
@@ -53,4 +53,4 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/data/mapped_file.hpp"
 #include "feedrate/data/npy_header.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A .npy file in memory; the first axis counts its rows. Throws Error(data) naming the file.
 class NpyArray {
@@ -144,4 +144,4 @@ class NpyFile {
   std::optional<NpyArray> labels_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/tensor.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// What is wrong with a file: the middle of a sentence that begins with its name.
 struct BadNpy {
@@ -119,4 +119,4 @@ class NpyDictionary {
   std::string_view rest_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

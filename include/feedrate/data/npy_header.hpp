@@ -13,7 +13,7 @@
 #include "feedrate/core/tensor.hpp"
 #include "feedrate/data/npy_dictionary.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What the header of a .npy file says.
 struct NpyHeader {
@@ -100,4 +100,4 @@ inline NpyHeader read_npy_header(std::span<const std::uint8_t> file, const std::
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

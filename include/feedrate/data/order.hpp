@@ -11,7 +11,7 @@
 #include "feedrate/core/random.hpp"
 #include "feedrate/data/shard.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A keyed permutation of {0, ..., n - 1} that needs no index array.
 ///
@@ -129,4 +129,4 @@ class Order {
   OrderOptions options_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// Makes `buffer` at least `count` long and returns its start; allocates only when it must grow.
 template <class T>
@@ -14,4 +14,4 @@ T* grow(std::vector<T>& buffer, std::size_t count) {
   return buffer.data();
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

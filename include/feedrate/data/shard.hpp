@@ -12,7 +12,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Process `rank` of `world`; 0 <= rank < world.
 struct Shard {
@@ -64,4 +64,4 @@ inline Shard shard_from_environment() {
   return {};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 
 #include "feedrate/data/dataset.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Uniform noise of a given layout: f32 and f64 in [0, 1), u8 in 0..255, other integers and bf16
 /// likewise but for "label", an i32 below `classes`. Sample i is the same in every epoch.
@@ -62,4 +62,4 @@ class Synthetic {
   std::uint64_t seed_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

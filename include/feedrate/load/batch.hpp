@@ -13,7 +13,7 @@
 
 #include "feedrate/data/dataset.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Where each field of a batch lies in its slot: field after field, each [batch, ...shape] and
 /// aligned to 256 bytes, then the lengths of the ragged ones, so that one copy moves it all.
@@ -126,4 +126,4 @@ class Batch {
   bool last_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

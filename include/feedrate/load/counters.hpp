@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Totals since the loader was made. Differences of two readings describe what lay between.
 struct LoaderCounters {
@@ -34,4 +34,4 @@ struct LoaderCounters {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -25,7 +25,7 @@
 #include "feedrate/load/tickets.hpp"
 #include "feedrate/load/worker.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Fills slots and hands them out in order. One thread consumes; any number fill.
 class Engine {
@@ -242,4 +242,4 @@ class Engine {
   std::uint64_t released_ = 0;  ///< batches below are free again
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 
 #include "feedrate/core/clock.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Waiting for a predicate over sequentially consistent atomics.
 ///
@@ -93,4 +93,4 @@ class EventCount {
   static_assert(sizeof(time_t) == sizeof(long), "SYS_futex takes a timespec of longs");
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/load/counters.hpp"
 #include "feedrate/load/worker.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What the rate of batches is limited by.
 enum class FeedLimit : std::uint8_t {
@@ -162,4 +162,4 @@ class HealthMeter {
   std::vector<Spent> spent_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

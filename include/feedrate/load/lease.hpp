@@ -8,7 +8,7 @@
 
 #include "feedrate/load/engine.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A batch together with the hold on its memory; move-only. Ends on destruction or `release`.
 /// It may end on any thread, and may outlive its loader.
@@ -39,4 +39,4 @@ class Lease : public Batch {
   std::uint64_t number_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -14,7 +14,7 @@
 #include "feedrate/load/lease.hpp"
 #include "feedrate/load/worker_pool.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Loads batches. One thread consumes.
 ///
@@ -246,4 +246,4 @@ inline Loader::Epoch Loader::epoch() {
   return Epoch(this);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

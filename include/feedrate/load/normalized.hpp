@@ -13,7 +13,7 @@
 #include "feedrate/data/scratch.hpp"
 #include "feedrate/load/source.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Another source with one field of bytes turned into floats, level / 255; all else is as it was.
 /// A batch of it takes four times the memory.
@@ -82,4 +82,4 @@ class Normalized final : public Source {
   Layout layout_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

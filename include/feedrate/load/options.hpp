@@ -9,7 +9,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/order.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The defaults are what frameworks do when told nothing, so that gains are measured from there.
 struct LoaderOptions {
@@ -58,4 +58,4 @@ inline const LoaderOptions& checked(const LoaderOptions& options) {
   return options;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

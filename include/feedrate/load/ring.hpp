@@ -15,7 +15,7 @@
 #include "feedrate/load/batch.hpp"
 #include "feedrate/load/slab.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One preallocated batch and the state of its filling, on cache lines of its own.
 struct alignas(64) Slot {
@@ -132,4 +132,4 @@ class Ring {
   std::vector<Slot> slots_;  // never resized: slots hold atomics and do not move
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A sample that could not be loaded; `what()` names it and says why.
 class SampleError : public Error {
@@ -45,4 +45,4 @@ inline std::string sample_title(std::size_t sample, const std::string& name) {
   return "sample " + std::to_string(sample) + (name.empty() ? "" : " (" + name + ")");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

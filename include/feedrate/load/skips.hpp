@@ -10,7 +10,7 @@
 
 #include "feedrate/core/thread.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A sample that was left out, where the loader was allowed to.
 struct Skip {
@@ -56,4 +56,4 @@ class Skips {
   std::atomic<std::uint64_t> total_{0};
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

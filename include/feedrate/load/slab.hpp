@@ -15,7 +15,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/quantity.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What kind of memory a slab is.
 enum class SlabKind : std::uint8_t {
@@ -108,4 +108,4 @@ inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain) {
           unmap};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/data/dataset.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What the loader knows of a dataset.
 class Source {
@@ -80,4 +80,4 @@ std::shared_ptr<const Source> make_source(D dataset) {
   return make_source(std::make_shared<const D>(std::move(dataset)));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/data/order.hpp"
 #include "feedrate/load/source.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// `samples` of the samples of a source, chosen by a keyed permutation, so that a folder sorted by
 /// class still gives all classes. Sample i of the subset is always the same one.
@@ -35,4 +35,4 @@ class Subset final : public Source {
   Permutation choice_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 
 #include "feedrate/data/order.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A counter from which workers draw. A ticket is given out only below the limit, so whoever
 /// holds one can execute it at once and nobody ever holds one for a slot that is not free.
@@ -88,4 +88,4 @@ class RunPlan {
   std::uint64_t runs_per_batch_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A moment's rest in a loop that looks at memory another core is about to write.
 inline void pause_briefly() noexcept {
@@ -57,4 +57,4 @@ struct alignas(64) Worker {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/limits.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Cores that this process may use, by affinity and quota; read once.
 inline int usable_cores() {
@@ -132,4 +132,4 @@ class WorkerPool {
   std::vector<Thread> threads_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

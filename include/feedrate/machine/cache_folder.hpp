@@ -13,7 +13,7 @@
 
 #include "feedrate/machine/storage.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The cache folder and what can be done with it.
 struct CacheFolder {
@@ -71,4 +71,4 @@ inline CacheFolder look_at_cache_folder(const std::string& path = cache_folder_p
   return cache;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/mounts.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The tightest limits on the way from the process's own group up to the root.
 struct CgroupLimits {
@@ -138,4 +138,4 @@ inline CgroupLimits read_cgroup_limits(const std::string& root = "") {
   return limits;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

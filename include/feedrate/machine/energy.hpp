@@ -19,7 +19,7 @@
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/nvml.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Reads how much energy a device has used.
 struct EnergyMeter {
@@ -138,4 +138,4 @@ inline EnergyMeter gpu_energy(const std::string& uuid, const Nvml& nvml = load_n
   return {joules, "the GPU, by NVML", ""};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 
 #include "feedrate/machine/limits.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Seconds per sample on one core.
 struct LoadCosts {
@@ -100,4 +100,4 @@ inline Environment read_environment(const std::string& root = "") {
   return environment;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -17,7 +17,7 @@
 #include "feedrate/machine/gpu_activity.hpp"
 #include "feedrate/machine/nvml.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The functions of NVML that read the counters; null where the driver lacks one. Every one returns
 /// 0 on success. Source: "GPM" in the NVML API reference, version 13.
@@ -134,4 +134,4 @@ class GpuActivityMeter {
   bool marked_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -2,7 +2,7 @@
 // The activity of a GPU: the shares of its parts that worked. Plain data.
 #pragma once
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What parts of a GPU did, by its own counters (GPM of NVML): shares of the time and of the part;
 /// < 0: unknown.
@@ -37,4 +37,4 @@ GpuActivity mean_activity(const Range& all, Activity&& of) {
           mean_of_told(all, [&](const auto& one) { return of(one).dram; })};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

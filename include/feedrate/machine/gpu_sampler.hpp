@@ -20,7 +20,7 @@
 #include "feedrate/machine/gpu_state.hpp"
 #include "feedrate/machine/nvml.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What was seen of a GPU over some time.
 struct GpuUse {
@@ -185,4 +185,4 @@ class GpuSampler {
   std::jthread thread_;  // the last member: it ends before what it uses
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/machine/environment.hpp"
 #include "feedrate/machine/nvml.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The functions of NVML that tell the state; null where the driver lacks one. Every one returns 0
 /// on success. Source: the NVML API reference, version 12.
@@ -197,4 +197,4 @@ inline GpuState read_gpu_state(const NvmlState& state, Nvml::Device device,
   return gpu;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

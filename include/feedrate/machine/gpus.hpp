@@ -16,7 +16,7 @@
 #include "feedrate/machine/gpu_state.hpp"
 #include "feedrate/machine/nvml.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One GPU as the driver describes it. What a GPU can't say is 0, -1 or empty.
 struct Gpu {
@@ -151,4 +151,4 @@ inline Gpus read_gpus() {
   return read_gpus(nvml, "", load_nvml_state(), load_nvml_gpm());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

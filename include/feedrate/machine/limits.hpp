@@ -14,7 +14,7 @@
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/mounts.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// CPUs: what the machine has and what of it is left to this process.
 struct CpuLimits {
@@ -175,4 +175,4 @@ inline Limits read_limits(const std::string& root = "") {
   return limits;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/machine/storage.hpp"
 #include "feedrate/machine/toolkit.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Everything that a report says about a machine without measuring.
 struct Machine {
@@ -96,4 +96,4 @@ inline Machine read_machine(const std::string& path, const std::string& root = "
   return machine;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -18,7 +18,7 @@
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/limits.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The CPUs that this process may use.
 struct CpuGrant {
@@ -135,4 +135,4 @@ inline double others_share(const MachineCpu& begin, const MachineCpu& end, doubl
   return std::clamp((busy_s - cpu_s - harmless_s) / (granted * wall_s), 0.0, 1.0);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 
 #include "feedrate/core/system_files.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One line of mountinfo. Format: proc(5), "/proc/pid/mountinfo".
 struct Mount {
@@ -87,4 +87,4 @@ inline std::string_view option_of(const Mount& mount, std::string_view name) {
   return {};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include <string>
 #include <type_traits>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The functions of NVML that we call, with our own prototypes: some toolkits ship no nvml.h.
 /// Every function returns 0 on success. Source: the NVML API reference, version 12.
@@ -114,4 +114,4 @@ inline OpenNvml open_nvml(const Nvml& nvml) {
   return {std::shared_ptr<const Nvml>(new Nvml(nvml), close), ""};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/system_files.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Nanoseconds that one thread has waited for a core. Source: Documentation/scheduler/
@@ -40,4 +40,4 @@ inline double run_queue_wait_s(const std::string& root = "") {
   return static_cast<double>(sum_ns) * 1e-9;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -6,7 +6,7 @@
 
 #include "feedrate/machine/environment.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The most urgent last; where there are several, that one.
 enum class Slowdown {
@@ -35,4 +35,4 @@ inline Slowdown slowdown_of(const GpuState& gpu) {
   return has_lowered_limit(gpu) ? Slowdown::lowered_limit : Slowdown::power_cap;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -18,7 +18,7 @@
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/mounts.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The storage under a path.
 struct Storage {
@@ -96,4 +96,4 @@ inline Storage read_storage(const std::string& path, const std::string& root = "
   return storage;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 
 #include "feedrate/core/system_files.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Where nvcc is, and of which version; or why not.
 struct CudaToolkit {
@@ -83,4 +83,4 @@ inline CudaToolkit find_cuda_toolkit(
   return toolkit;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/core/config.hpp"
 #include "feedrate/load/loader.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a device has done since it was asked last, by its own clock.
 struct DeviceWork {
@@ -77,4 +77,4 @@ auto or_finish(AsyncDevice* device, Work&& work) -> decltype(work()) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

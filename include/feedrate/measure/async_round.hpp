@@ -8,7 +8,7 @@
 #include "feedrate/measure/async_device.hpp"
 #include "feedrate/measure/round.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Calls `queue()`, which queues one batch's worth of work and returns its samples, until the round
 /// is over. `ready()` tells how many batches lie ready in the ring, which should be empty at the
@@ -80,4 +80,4 @@ inline Round run_uncopied_round(AsyncDevice& device, Loader& loader, const Round
       device, queue, [&] { return loader.ready(); }, options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/data/image/image_folder.hpp"
 #include "feedrate/machine/environment.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -84,4 +84,4 @@ inline LoadCosts time_load_parts(const ImageFolder& folder, std::size_t samples 
   return {parts.read_s / n, parts.decode_s / n, std::max(0.0, parts.augment_s) / n};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/machine/environment.hpp"
 #include "feedrate/measure/round.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What of the pipeline a round runs.
 enum class Part : std::uint8_t {
@@ -93,4 +93,4 @@ class Measurer {
   virtual std::vector<Skip> skips() { return {}; }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -20,7 +20,7 @@
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/measure/workload.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The loaders and the steps of a workload. Throws what dataset, step and device throw.
 class Pipeline final : public Measurer {
@@ -237,4 +237,4 @@ class Pipeline final : public Measurer {
   PipelineData data_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -19,7 +19,7 @@
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/workload.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One loader per variant of the data, place of preprocessing and kind of memory, made when it is
 /// first needed and reconfigured live. One of them works at a time.
@@ -211,4 +211,4 @@ class PipelineData {
   Loader* in_use_ = nullptr;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/measure/round_data.hpp"
 #include "feedrate/measure/window.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// What may take long was done: a part of the set-up, a batch loaded for the first step, a step.
@@ -64,4 +64,4 @@ Round run_round(Feed& feed, Step&& step, const RoundOptions& options, const C& c
   return round;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

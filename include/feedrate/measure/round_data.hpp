@@ -8,7 +8,7 @@
 
 #include "feedrate/machine/gpu_activity.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 class GpuSampler;
 
@@ -63,4 +63,4 @@ struct Round {
   double busy() const noexcept { return step_s / duration_s; }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// An estimate and where the true value lies with the stated confidence.
 struct Interval {
@@ -165,4 +165,4 @@ inline Interval geometric_interval(std::span<const double> values, double alpha)
   return {std::exp(interval.estimate), std::exp(interval.low), std::exp(interval.high)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

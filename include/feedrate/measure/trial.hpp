@@ -14,7 +14,7 @@
 #include "feedrate/measure/round.hpp"
 #include "feedrate/measure/statistics.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What became of a trial.
 enum class TrialStatus : std::uint8_t {
@@ -142,4 +142,4 @@ struct Trial {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

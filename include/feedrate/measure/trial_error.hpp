@@ -9,7 +9,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// An Error that keeps what the trial's process wrote to stderr before its end.
 class TrialError : public Error {
@@ -37,4 +37,4 @@ inline bool is_out_of_memory(const std::exception& error) noexcept {
          dynamic_cast<const std::bad_alloc*>(&error);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 
 #include "feedrate/measure/statistics.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What can be said of one config against another.
 enum class Verdict : std::uint8_t { faster, slower, same, unresolved };
@@ -46,4 +46,4 @@ inline Verdict verdict_on(std::span<const double> log_ratios, const VerdictOptio
   return Verdict::unresolved;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

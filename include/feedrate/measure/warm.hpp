@@ -13,7 +13,7 @@
 #include "feedrate/data/order.hpp"
 #include "feedrate/load/subset.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How much may be warmed.
 struct WarmLimits {
@@ -52,4 +52,4 @@ inline std::shared_ptr<const Source> warmed(std::shared_ptr<const Source> source
   return std::make_shared<Subset>(std::move(source), samples, limits.seed);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -14,7 +14,7 @@
 #include "feedrate/machine/run_queue.hpp"
 #include "feedrate/measure/round_data.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// Variance over the squared mean of `count` times, from the sum of them and of their squares.
 inline double variability(double squares, double sum, int count) noexcept {
@@ -152,4 +152,4 @@ class Window {
   double least_batch_s_ = 0;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

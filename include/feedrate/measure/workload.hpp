@@ -16,7 +16,7 @@
 #include "feedrate/measure/async_device.hpp"
 #include "feedrate/measure/measurer.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A step as the measurer sees it: trains on one batch and returns when that is done.
 using TrainStep = std::function<void(const Batch&)>;
@@ -56,4 +56,4 @@ enum class CacheMode : std::uint8_t {
   cold,  ///< on storage
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What the user allows at most; empty where nothing was said.
 struct Constraints {
@@ -16,4 +16,4 @@ struct Constraints {
   std::optional<int> effective_batch;  ///< batch x accumulated steps is held at this
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -22,7 +22,7 @@
 #include "feedrate/tune/state/options.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The program that made the report, and how it was called.
 struct ToolInfo {
@@ -166,4 +166,4 @@ inline ModelError model_error(const Outcome& outcome) {
   return {static_cast<int>(errors.size()), median(errors)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/measure/round_data.hpp"
 #include "feedrate/measure/statistics.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A DataLoader of the script's.
 struct ScriptLoader {
@@ -91,4 +91,4 @@ struct Confirmation {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

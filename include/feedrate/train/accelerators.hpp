@@ -9,7 +9,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// An accelerator as the benchmarks of storage describe it: a step of `batch` samples takes
 /// `step_s`, and it should compute for the share `wanted` of the time.
@@ -95,4 +95,4 @@ inline Accelerator accelerator_named(std::string_view name) {
                                 ", and your own as emulated:SECONDS@BATCH.");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/quantity.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Memory for all the arrays of a step. `take` returns empty spans until `allocate` was called.
 class Arena {
@@ -69,4 +69,4 @@ class Arena {
   std::size_t used_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

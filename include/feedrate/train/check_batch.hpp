@@ -10,7 +10,7 @@
 #include "feedrate/core/tensor.hpp"
 #include "feedrate/train/shapes.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Throws Error(usage) unless `input` is f32 or u8 of shape [count, ...sample] with 1 to `most`
 /// samples.
@@ -41,4 +41,4 @@ inline void require_parameters(std::size_t given, std::size_t parameters) {
                                 std::to_string(given) + ".");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

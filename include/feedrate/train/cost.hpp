@@ -6,7 +6,7 @@
 
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Per sample, but for the parameters. Bytes are those of fp32.
 struct ModelCost {
@@ -42,4 +42,4 @@ inline ModelCost cost_of(const ModelSpec& model) {
   return cost;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstddef>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The lanes that share one row: c = lane(), lane() + lanes(), ... are this lane's elements.
 /// `sum` and `max` combine one value of each lane and give all of them the result.
@@ -34,4 +34,4 @@ concept Device = requires(const D& device, std::size_t n) {
   device.for_rows(n, AnyRowBody{});
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

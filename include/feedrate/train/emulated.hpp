@@ -11,7 +11,7 @@
 
 #include "feedrate/core/clock.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// When steps end that take an exact time, although whoever waits for them wakes up late.
 ///
@@ -70,4 +70,4 @@ class EmulatedStep {
   Sleep sleep_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

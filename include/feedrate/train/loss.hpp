@@ -11,7 +11,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The label of a sample that the loss leaves out.
 inline constexpr std::int32_t ignored_label = -1;
@@ -85,4 +85,4 @@ inline std::size_t count_labels(std::span<const std::int32_t> labels, std::size_
   return counted;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/tensor.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// y = x W + b, W being [features, out].
 struct Linear {
@@ -67,4 +67,4 @@ struct ModelSpec {
   bool operator==(const ModelSpec&) const = default;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -7,7 +7,7 @@
 
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// x[i] = something in [-1, 1) that hardly depends on its neighbours. For each element. Source of
 /// the mixing: M. O'Neill, "PCG: a family of simple fast space-efficient statistically good
@@ -24,4 +24,4 @@ struct Noise {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

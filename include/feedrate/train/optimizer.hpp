@@ -10,7 +10,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Which optimizer, and its constants; the defaults are PyTorch's but for the rate of SGD.
 struct OptimizerSpec {
@@ -124,4 +124,4 @@ inline void require_sane(const OptimizerSpec& spec) {
   require(spec.accumulate >= 1, "number of batches per update must be at least 1");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

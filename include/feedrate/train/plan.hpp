@@ -10,7 +10,7 @@
 #include "feedrate/train/model.hpp"
 #include "feedrate/train/shapes.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Height, width and channels; features are a 1 x 1 image.
 struct Image {
@@ -138,4 +138,4 @@ inline std::size_t parameters_of(const std::vector<Block>& blocks) noexcept {
   return blocks.empty() ? 0 : blocks.back().bias_at + blocks.back().bias();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/train/model.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// "28x28x1"
 inline std::string text_of(const Shape& shape) {
@@ -118,4 +118,4 @@ inline std::size_t classes_of(const ModelSpec& model) {
   return shapes_of(model).back()[0];
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

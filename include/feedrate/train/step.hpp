@@ -10,7 +10,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/tensor.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A training step whose types are erased: one virtual call per batch.
 class AnyStep {
@@ -57,4 +57,4 @@ class AnyStep {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

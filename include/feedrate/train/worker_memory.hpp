@@ -10,7 +10,7 @@
 #include "feedrate/train/arena.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a block keeps from the forward pass for the backward pass.
 template <class Storage>
@@ -65,4 +65,4 @@ struct WorkerMemory {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/train/model.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The names that `zoo_model` knows.
 inline constexpr std::array<std::string_view, 5> zoo_names = {"images", "tabular", "wide-linear",
@@ -68,4 +68,4 @@ inline ModelSpec zoo_model(std::string_view name) {
               "There is no model '" + std::string(name) + "'; the models are: " + known + ".");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/tune/state/feasible.hpp"
 #include "feedrate/tune/state/pareto.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Shares of the budget at which the phases end. The proof may go on longer where it has had fewer
@@ -95,4 +95,4 @@ inline Outcome tune(Measurer& measurer, const TuneOptions& options) {
   return std::move(sweep.outcome());
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -210,8 +210,9 @@ TEST_CASE("The standing says how far another config could be ahead, only if one 
   CHECK(describe(choice) == "the cheapest of 2 equally fast configs");
   choice.standing = Confidence::unresolved;
   choice.gain_upper_bound = std::numeric_limits<double>::infinity();
-  CHECK_THAT(describe(choice),
-             ContainsSubstring("the best config tried; inconclusive: raise --budget"));
+  CHECK_THAT(
+      describe(choice),
+      ContainsSubstring("lead over the other configs tried is not significant; raise --budget"));
   choice.standing = Confidence::close;
   choice.gain_upper_bound = 0.042;
   CHECK(describe(choice) ==

@@ -63,7 +63,7 @@ TEST_CASE("Safe changes have no caveat, and each tier has its own", "[caveats]")
   report.outcome.trials[2].config = {.workers = 4, .prefetch = 2, .batch = 64};
   CHECK(caveats_of(report, {.trial = 1}).empty());
   CHECK(caveats_of(report, {.trial = 2}).size() == 1);
-  report.workload.script = Script{.batches_per_update = 4};
+  report.workload.script.emplace().batches_per_update = 4;
   CHECK_THAT(caveats_of(report, {.trial = 2}).at(0), ContainsSubstring("today after 4"));
 }
 

@@ -10,7 +10,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// The context is broken: every further call in this process fails.
 using feedrate::DeviceLost;
@@ -79,4 +79,4 @@ inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) detail::refuse(status, what);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -9,7 +9,7 @@
 
 #include "feedrate/cuda/check.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// One GPU as the runtime sees it.
 struct Device {
@@ -103,4 +103,4 @@ inline void use_device(int index) {
   check(cudaSetDevice(index), "choosing a GPU");
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -9,7 +9,7 @@
 #include "feedrate/cuda/upload.hpp"
 #include "feedrate/load/loader.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Hands out a loader's batches on the device, copied while earlier ones are being used:
 ///
@@ -65,4 +65,4 @@ class Feed {
   Uploader uploader_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

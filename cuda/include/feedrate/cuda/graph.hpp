@@ -6,7 +6,7 @@
 
 #include "feedrate/cuda/check.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Recorded work. Addresses and arguments are those of the recording.
 class Graph {
@@ -53,4 +53,4 @@ class Graph {
   cudaGraphExec_t graph_ = nullptr;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

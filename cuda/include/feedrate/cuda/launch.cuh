@@ -9,7 +9,7 @@
 #include "feedrate/cuda/reduce.cuh"
 #include "feedrate/train/kernels/pack.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 namespace detail {
 
 inline constexpr unsigned each_threads = 256, block_threads = 512;
@@ -100,4 +100,4 @@ void for_rows(cudaStream_t stream, std::size_t rows, std::size_t width, const F&
   check_launch();
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

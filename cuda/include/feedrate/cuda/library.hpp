@@ -12,7 +12,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// The folders of a list with colons, such as LD_LIBRARY_PATH.
 inline std::vector<std::string> folders_of(const std::string& list) {
@@ -62,4 +62,4 @@ void find_function(void* library, const LibrarySearch& search, const char* symbo
   throw Error(Fault::device, search.name + " lacks " + symbol + ": " + search.mend + ".");
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

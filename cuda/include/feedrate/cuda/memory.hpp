@@ -7,7 +7,7 @@
 
 #include "feedrate/cuda/check.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Owned memory of the device that was current when it was made, aligned to 256 bytes.
 class DeviceMemory {
@@ -79,4 +79,4 @@ inline MemoryState memory_state() {
   return state;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

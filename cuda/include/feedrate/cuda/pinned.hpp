@@ -20,7 +20,7 @@
 #include "feedrate/load/slab.hpp"
 #include "feedrate/machine/limits.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// How memory gets pinned.
 enum class PinnedKind : std::uint8_t {
@@ -182,4 +182,4 @@ inline Slab make_pinned_slab(std::size_t bytes, PinnedKind kind = PinnedKind::re
                                         : detail::make_write_combined_slab(bytes, threads);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

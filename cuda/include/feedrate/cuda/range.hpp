@@ -9,7 +9,7 @@
 #define FEEDRATE_HAS_NVTX 0
 #endif
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// The names that ranges have.
 namespace range_names {
@@ -51,4 +51,4 @@ class Range {
 #endif
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

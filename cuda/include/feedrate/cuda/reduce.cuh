@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// `width` neighbouring threads of one warp: 4, 8, 16 or 32. Bodies of rows are compiled for the
 /// host as well, where these are never called.
@@ -96,4 +96,4 @@ class BlockGroup {
   float* shared_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/cuda/check.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 namespace detail {
 
 /// What a query of the runtime says.
@@ -121,4 +121,4 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -7,7 +7,7 @@
 #include "feedrate/cuda/check.hpp"
 #include "feedrate/cuda/stream.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Thousands of steps may be queued before a small copy.
 inline constexpr double longest_queue_s = 600;
@@ -30,4 +30,4 @@ void write_to(cudaStream_t stream, T* to, const T* from, std::size_t count) {
   wait_for(stream, longest_queue_s);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -14,7 +14,7 @@
 #include "feedrate/cuda/stream.hpp"
 #include "feedrate/load/lease.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 struct FeedOptions {
   int slots = 3;        ///< batches that have room on the device; with 1 nothing overlaps
@@ -219,4 +219,4 @@ class Uploader {
   std::exception_ptr failure_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -10,7 +10,7 @@
 #include "feedrate/data/image/pixels.hpp"
 #include "feedrate/data/image/view.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What is done to each picture.
 enum class Transform : std::uint8_t {
@@ -75,4 +75,4 @@ inline int shrink_of(const StoredView& view) noexcept {
   return scale >= 2 ? 2 : 1;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

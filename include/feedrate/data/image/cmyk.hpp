@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// a * b / 255, rounded, for a and b in 0..255.
 constexpr int scale_255(int a, int b) noexcept {
@@ -24,4 +24,4 @@ inline void cmyk_to_rgbx(std::uint8_t* pixels, int count) noexcept {
   }
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include "feedrate/core/random.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A rectangle of whole pixels of an upright picture.
 struct Crop {
@@ -63,4 +63,4 @@ inline Crop random_resized_crop(int width, int height, const CropRange& range,
   return detail::central_crop(width, height, range);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -21,7 +21,7 @@
 #include "feedrate/data/image/resize.hpp"
 #include "feedrate/data/order.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How much is decoded beforehand.
 struct DecodedOptions {
@@ -154,4 +154,4 @@ class DecodedImages {
   std::vector<Picture> pictures_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

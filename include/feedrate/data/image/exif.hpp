@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -54,4 +54,4 @@ inline int exif_orientation(std::span<const std::uint8_t> app1) noexcept {
   return 1;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/data/image/pixels.hpp"
 #include "feedrate/data/image/resize.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Makes samples one after another; a thread keeps one and uses it again. Rows stream from the
 /// decoder through the resizer into the sample: no whole picture is ever held.
@@ -113,4 +113,4 @@ class ImageDecoder {
   std::uint8_t* row_ = nullptr;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -14,7 +14,7 @@
 #include "feedrate/data/image/augment.hpp"
 #include "feedrate/data/image/image_decoder.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Samples of two fields: "image", [3, size, size] or [size, size, 3] of f32 or u8, and "label",
 /// an i32: the index of the class folder among all class folders, sorted by name.
@@ -113,4 +113,4 @@ class ImageFolder {
   FolderListing listing_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@
 #include "feedrate/data/image/jpeg_errors.hpp"
 #include "feedrate/data/image/jpeg_markers.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a JPEG file says of itself.
 struct JpegHeader {
@@ -179,4 +179,4 @@ class JpegDecoder {
   JpegWindow window_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/image/jpeg_errors.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Encodes one picture after another; a thread keeps one and uses it again.
 class JpegEncoder {
@@ -69,4 +69,4 @@ class JpegEncoder {
   unsigned long bytes_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #endif
 #include <jpeglib.h>
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// An error manager for which warnings are errors too.
 ///
@@ -54,4 +54,4 @@ class JpegErrors {
   State state_{};
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

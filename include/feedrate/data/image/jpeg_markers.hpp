@@ -9,7 +9,7 @@
 
 #include "feedrate/data/image/exif.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// The segments before the first scan.
 struct JpegMarkers {
@@ -65,4 +65,4 @@ inline int count_jpeg_scans(std::span<const std::uint8_t> file, std::size_t firs
   return scans;
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -9,7 +9,7 @@
 #include "feedrate/core/tensor.hpp"
 #include "feedrate/data/image/resize_kernels.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Whether the channels of an image are planes or neighbours.
 enum class ChannelOrder : std::uint8_t { nchw, nhwc };
@@ -97,4 +97,4 @@ class PixelWriter {
 
 }  // namespace detail
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/data/image/view.hpp"
 #include "feedrate/data/scratch.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Resizes one picture after another; a thread keeps one and uses it again.
 ///
@@ -88,4 +88,4 @@ class Resizer {
   std::size_t stride_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

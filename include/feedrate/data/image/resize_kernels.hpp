@@ -7,7 +7,7 @@
 
 #include "feedrate/data/image/resize_weights.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// Bits of fraction of a pixel between the two passes: 255 << 7 just fits 16 bits.
 inline constexpr int half_way_bits = 7;
@@ -78,4 +78,4 @@ inline constexpr ResizeKernels portable_kernels = {"portable", horizontal_portab
                                                    vertical_portable, to_f32_planes_portable,
                                                    to_u8_planes_portable};
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -9,7 +9,7 @@
 #define FEEDRATE_AVX2 __attribute__((target("avx2")))
 #endif
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 #if defined(__x86_64__)
 
@@ -135,4 +135,4 @@ inline const ResizeKernels& best_kernels() noexcept {
   return portable_kernels;
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -10,7 +10,7 @@
 #include "feedrate/data/image/view.hpp"
 #include "feedrate/data/scratch.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 inline constexpr int weight_bits = 14;
 
@@ -105,4 +105,4 @@ class ResizeWeights {
   int begin_ = 0, end_ = 0, count_ = 0, taps_ = 0;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -7,7 +7,7 @@
 
 #include "feedrate/data/image/crop.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Output pixel j, 0 <= j < count, covers [start + j * scale, start + (j + 1) * scale) of an axis;
 /// nothing outside [low, high) is looked at.
@@ -91,4 +91,4 @@ inline StoredView stored_view(const View& view, int orientation, int width, int 
   return stored;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

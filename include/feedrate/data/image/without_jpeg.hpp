@@ -8,7 +8,7 @@
 #include "feedrate/data/dataset.hpp"
 #include "feedrate/data/image/augment.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Stands in for the dataset of image_folder.hpp. The constructor throws Error(usage).
 class ImageFolder {
@@ -25,4 +25,4 @@ class ImageFolder {
   void load(std::size_t, const Sample&, Random&) const {}
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

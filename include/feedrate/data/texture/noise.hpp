@@ -9,7 +9,7 @@
 #include "feedrate/core/random.hpp"
 #include "feedrate/data/scratch.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// A plane of noise made of octaves: a coarse grid is doubled again and again, and each time fresh
 /// noise is added. Equal amplitudes give the 1/f spectrum of natural pictures.
@@ -88,4 +88,4 @@ class NoisePlane {
   int width_ = 0, height_ = 0;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -13,7 +13,7 @@
 #include "feedrate/data/scratch.hpp"
 #include "feedrate/data/texture/noise.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// Paints one picture after another; a thread keeps one and uses it again.
 class TexturePainter {
@@ -62,4 +62,4 @@ class TexturePainter {
   std::vector<std::uint8_t> pixels_;
 };
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -14,7 +14,7 @@
 #include "feedrate/data/file.hpp"
 #include "feedrate/data/file_writer.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A set of textures. The defaults make about 220 MB; no set may be larger than 300 MB.
 struct TextureSpec {
@@ -132,4 +132,4 @@ inline void prepare_texture_folder(const std::string& folder, const TextureSpec&
 
 }  // namespace detail
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -22,7 +22,7 @@
 #include "feedrate/data/texture/texture.hpp"
 #include "feedrate/data/texture/texture_set.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What `make_textures` has done.
 struct TexturesMade {
@@ -122,4 +122,4 @@ inline TexturesMade make_textures(const std::string& folder, const TextureSpec& 
   return work.result();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

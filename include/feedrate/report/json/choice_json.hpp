@@ -7,7 +7,7 @@
 #include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/report/text/caveats.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Makes an array of what `make(item)` returns.
@@ -72,4 +72,4 @@ inline Json pareto_json(const Outcome& outcome) {
 }
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/report/text/causes.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// A number of a cause, by the name that it has in reports.
@@ -100,4 +100,4 @@ inline Json diagnoses_json(const Outcome& outcome) {
   return json;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

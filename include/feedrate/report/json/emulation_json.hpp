@@ -5,7 +5,7 @@
 #include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/tune/diagnose/emulation.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 inline Json use_json(const std::optional<AcceleratorUse>& use, double wanted) {
@@ -48,4 +48,4 @@ inline Json to_json(const Emulation& emulation) {
   return json;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/report/json/machine_json.hpp"
 #include "feedrate/report/report.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// How deeply brackets nest outside of strings: deep documents overflow the stack when they are
@@ -139,4 +139,4 @@ inline void from_json(const Json& json, Skip& skip) {
   detail::read_all(json, "sample", skip.sample, "name", skip.name, "reason", skip.reason);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

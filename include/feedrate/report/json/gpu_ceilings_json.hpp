@@ -8,7 +8,7 @@
 #include "feedrate/card/gpu_ceilings.hpp"
 #include "feedrate/report/json/from_json.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// {"product_flops_per_s": {"fp32": ...}, "pinned_bytes_per_s": ..., "pageable_bytes_per_s": ...};
 /// null where no GPU trains.
@@ -35,4 +35,4 @@ inline std::optional<GpuCeilings> gpu_ceilings_of(const Json& json) {
   return ceilings;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

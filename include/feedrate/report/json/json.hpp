@@ -16,7 +16,7 @@
 #include "feedrate/report/json/what_if_json.hpp"
 #include "feedrate/report/report.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 inline Json tool_json(const ToolInfo& tool) {
@@ -156,4 +156,4 @@ inline std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -6,7 +6,7 @@
 
 #include "feedrate/report/json/from_json.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 // These throw Json::exception where a key is missing or holds another type.
 
@@ -111,4 +111,4 @@ inline void from_json(const Json& json, MachineCard& card) {
   detail::read(json, "wall_s", card.wall_s);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

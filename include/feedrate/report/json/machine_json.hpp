@@ -9,7 +9,7 @@
 
 #include "feedrate/card/machine_card.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 using Json = nlohmann::ordered_json;
 
@@ -174,4 +174,4 @@ inline Json to_json(const MachineCard& card) {
           {"wall_s", card.wall_s}};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

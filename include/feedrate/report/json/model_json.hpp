@@ -8,7 +8,7 @@
 
 #include "feedrate/report/json/trial_json.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline Json to_json(const Probe& probe) {
   return {{"part", name_of(probe.part)},
@@ -85,4 +85,4 @@ inline Json search_json(const Outcome& outcome) {
           {"median_prediction_error", error.trials > 0 ? Json(error.median) : Json(nullptr)}};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -6,7 +6,7 @@
 #include "feedrate/report/json/from_json.hpp"
 #include "feedrate/report/script.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline Json to_json(const ScriptLoader& loader) {
   return {{"index", loader.index},      {"name", detail::or_null(loader.name)},
@@ -74,4 +74,4 @@ inline Json to_json(const Confirmation& confirmation) {
       {"failure", nullptr}};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/text/reasons.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A value of an axis: a number, true or false, or a name.
 template <class T>
@@ -123,4 +123,4 @@ inline Json to_json(const Report& report, const Trial& trial) {
   return json;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

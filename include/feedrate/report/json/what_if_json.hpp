@@ -6,7 +6,7 @@
 #include "feedrate/report/text/what_if_text.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One object for each cost that was taken away from one config.
 inline Json what_if_json(const Outcome& outcome) {
@@ -21,4 +21,4 @@ inline Json what_if_json(const Outcome& outcome) {
   return rows;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/words.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 inline std::size_t count_of(const Outcome& outcome, TrialStatus status) {
@@ -96,4 +96,4 @@ inline std::vector<std::string> warning_lines(const Report& report) {
   return lines;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -51,4 +51,4 @@ inline std::vector<std::string> offer_lines(const Outcome& outcome, bool all = t
   return lines;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

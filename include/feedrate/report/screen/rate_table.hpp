@@ -13,7 +13,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/words.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Writes the table line by line.
@@ -160,4 +160,4 @@ inline std::string rate_table(const Report& report, const ScreenOptions& options
   return detail::RateTable(report, options).text();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

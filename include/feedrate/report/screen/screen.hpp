@@ -23,7 +23,7 @@
 #include "feedrate/report/text/what_if_text.hpp"
 #include "feedrate/report/text/words.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -159,4 +159,4 @@ inline std::string screen_text(const Report& report, const ScreenOptions& option
   return detail::Screen(report, options).text();
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What the terminal is like, and how much the user wants to read.
 struct ScreenOptions {
@@ -24,4 +24,4 @@ namespace detail {
 inline constexpr std::size_t screen_indent = 6;
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -14,7 +14,7 @@
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/words.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// "1.90x as fast as now (95 % interval 1.80 to 2.00, 12 new pairs of rounds)."
@@ -64,4 +64,4 @@ inline std::vector<std::string> verdict_lines(const Report& report, const Screen
   return lines;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/report/text/words.hpp"
 #include "feedrate/tune/diagnose/emulation.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Why there are no causes of a reference that was not measured in parts.
@@ -121,4 +121,4 @@ inline std::vector<std::string> why_lines(const Report& report, bool verbose) {
   return lines;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

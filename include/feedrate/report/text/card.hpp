@@ -8,7 +8,7 @@
 #include "feedrate/card/machine_card.hpp"
 #include "feedrate/report/text/format.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 namespace detail {
 
@@ -148,4 +148,4 @@ inline std::string card_text(const MachineCard& card, std::size_t width = 80) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

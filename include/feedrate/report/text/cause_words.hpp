@@ -9,7 +9,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/diagnosis.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A cause in words, whole sentences.
 struct CauseText {
@@ -87,4 +87,4 @@ inline std::string part_of_loading(const std::string& part, const CauseNumbers& 
 }
 
 }  // namespace cause_words
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

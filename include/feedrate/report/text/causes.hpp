@@ -7,7 +7,7 @@
 #include "feedrate/report/text/causes_loading.hpp"
 #include "feedrate/report/text/causes_step.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace cause_words {
 
 inline CauseText text_of(const Diagnosis& d, const Config& now) {
@@ -69,4 +69,4 @@ inline CauseText cause_text(const Diagnosis& diagnosis, const Config& now) {
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -6,7 +6,7 @@
 
 #include "feedrate/report/text/cause_words.hpp"
 
-namespace feedrate::cause_words {
+namespace feedrate::inline v0::cause_words {
 
 inline CauseText no_overlap(const Diagnosis& d, const Config& now) {
   return {"The step waits for data " + format_percent(d.numbers.waiting_share) +
@@ -148,4 +148,4 @@ inline CauseText epoch_boundary(const Diagnosis& d) {
               : "Keep workers open across epochs, and prefetch across the boundary."};
 }
 
-}  // namespace feedrate::cause_words
+}  // namespace feedrate::inline v0::cause_words

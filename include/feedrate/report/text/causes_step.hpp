@@ -8,7 +8,7 @@
 #include "feedrate/report/text/cause_words.hpp"
 #include "feedrate/report/text/slowdown.hpp"
 
-namespace feedrate::cause_words {
+namespace feedrate::inline v0::cause_words {
 
 inline CauseText pageable_copies(const Diagnosis& d) {
   const double pinned = d.numbers.better_copy_samples_per_s;
@@ -157,4 +157,4 @@ inline CauseText precision_not_used(const Diagnosis& d, const Config& now) {
           "Train in " + faster + ", and check that training converges."};
 }
 
-}  // namespace feedrate::cause_words
+}  // namespace feedrate::inline v0::cause_words

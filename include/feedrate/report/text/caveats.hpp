@@ -9,7 +9,7 @@
 
 #include "feedrate/report/report.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// 4, 0.5, 1.33: with up to three digits, without needless zeros.
@@ -87,4 +87,4 @@ inline std::vector<std::string> caveats_of(const Report& report, const TierChoic
                     script ? script->batches_per_update : 0);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// "1.30x (1.20 to 1.40)".
 inline std::string speedup_text(const Interval& speedup) {
@@ -49,4 +49,4 @@ inline std::string config_text(const Outcome& outcome, const Config& config,
   return text;
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

@@ -11,7 +11,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/diagnose/emulation.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 inline std::string accelerator_text(const Accelerator& accelerator) {
@@ -96,4 +96,4 @@ inline std::string emulation_text(const Emulation& emulation, std::size_t indent
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

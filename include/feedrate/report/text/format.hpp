@@ -13,7 +13,7 @@
 
 #include "feedrate/core/quantity.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A span of time: "340 us", "1.25 s", "2 min 5 s", "1 h 0 min".
 inline std::string format_duration(double seconds) {
@@ -84,4 +84,4 @@ inline std::string labelled(std::string_view label, std::string_view text, std::
   return block;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

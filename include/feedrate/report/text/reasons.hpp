@@ -7,7 +7,7 @@
 #include "feedrate/core/quantity.hpp"
 #include "feedrate/measure/trial.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A phrase, or the sentence of what failed; empty where nothing is missing.
 inline std::string reason_text(const TrialReason& reason) {
@@ -40,4 +40,4 @@ inline std::string reason_text(const TrialReason& reason) {
   return {};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/words.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// "train.py:23" of "/home/me/train.py".
@@ -196,4 +196,4 @@ inline std::string touched_text(const std::vector<std::string>& files) {
   return text + ".";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 #include "feedrate/core/axes.hpp"
 #include "feedrate/report/report.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// An axis' value as C++ writes it.
@@ -146,4 +146,4 @@ inline std::vector<Setting> settings_for(const Report& report) {
           detail::torch_setting(config, sends_bytes)};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A word that a POSIX shell reads as it is: quoted only where it must be.
 /// Source: IEEE Std 1003.1-2017, 2.2.2: within single quotes only the single quote is special.
@@ -37,4 +37,4 @@ inline std::vector<std::string> shell_words(std::string_view line) {
   return words;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

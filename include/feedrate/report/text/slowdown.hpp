@@ -7,7 +7,7 @@
 
 #include "feedrate/machine/slowdown.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// "400 of 700 W".
 inline std::string limit_text(const GpuState& gpu) {
@@ -38,4 +38,4 @@ inline std::string remedy_of(Slowdown slowdown, const GpuState& gpu) {
   return "";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 inline std::string what_if_name(std::string_view name) {
@@ -79,4 +79,4 @@ inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
   return text;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

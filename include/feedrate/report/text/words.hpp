@@ -9,7 +9,7 @@
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/text/format.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// "; another config could be up to 2.0 % faster", where it could be by so much that it matters.
@@ -61,8 +61,10 @@ inline std::string describe(const TierChoice& choice) {
       return "the cheapest of " + std::to_string(choice.tie_set.size()) + " equally fast configs" +
              open;
     case Confidence::unresolved:
-      return (choice.promising ? std::string() : "the best config tried" + open + "; ") +
-             "inconclusive: raise --budget or use an idle machine";
+      return (choice.promising
+                  ? "inconclusive"
+                  : "its lead over the other configs tried is not significant" + open) +
+             "; raise --budget or use an idle machine";
     case Confidence::close:
       return "its lead over the other finalists is not significant" + open;
     case Confidence::resolved:
@@ -71,4 +73,4 @@ inline std::string describe(const TierChoice& choice) {
   return "significantly faster than each other finalist";
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/core/half.hpp"
 #include "feedrate/train/cpu/blas_library.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How an operand of a product is read.
 enum class Op { plain, transposed };
@@ -99,4 +99,4 @@ inline void gemm(const Extents& size, const Operand<float>& a, const Operand<flo
   gemm(size, a, b, beta, c, c_leading);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

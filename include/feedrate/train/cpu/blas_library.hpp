@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What the BLAS library does, after `blas_library` has set it up.
 struct BlasLibrary {
@@ -103,4 +103,4 @@ inline bool use_one_blas_thread() {
   return blas_library().one_thread;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

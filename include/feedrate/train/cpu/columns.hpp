@@ -11,7 +11,7 @@
 #include "feedrate/train/cpu/cpu.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Some lines of the output of a convolution, counted through all images.
 struct Lines {
@@ -118,4 +118,4 @@ inline void add_columns(const Block& block, const float* columns, const Lines& l
   });
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -7,7 +7,7 @@
 #include "feedrate/core/host_device.hpp"
 #include "feedrate/train/device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The group of the host: one lane, so that loops over a row are left to the vectoriser.
 struct HostGroup {
@@ -75,4 +75,4 @@ struct Cpu {
 
 static_assert(Group<HostGroup> && Device<Cpu>);
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

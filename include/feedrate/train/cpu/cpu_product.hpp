@@ -16,7 +16,7 @@
 #include "feedrate/train/kernels/kernels.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Memory for the tiles of the products of one thread.
 template <class Storage>
@@ -140,4 +140,4 @@ class CpuProduct {
   const ProductScratch<Storage>& scratch_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

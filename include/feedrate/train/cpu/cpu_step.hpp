@@ -24,7 +24,7 @@
 #include "feedrate/train/plan.hpp"
 #include "feedrate/train/step.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Trains a model with activations and operands of products stored as `Storage` (float or
 /// BFloat16), everything else in float. Each thread takes a contiguous share of the batch; their
@@ -178,4 +178,4 @@ class CpuStep final : public AnyStep {
   std::uint64_t updates_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

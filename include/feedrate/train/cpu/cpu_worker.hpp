@@ -20,7 +20,7 @@
 #include "feedrate/train/plan.hpp"
 #include "feedrate/train/worker_memory.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a worker reads and adds to; flat, placed as the blocks say.
 template <class Storage>
@@ -196,4 +196,4 @@ class CpuWorker {
   std::size_t chunk_ = 1, images_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

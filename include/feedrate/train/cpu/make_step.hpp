@@ -12,7 +12,7 @@
 #include "feedrate/core/half.hpp"
 #include "feedrate/train/cpu/cpu_step.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// True for the precisions that exist on the device `cpu`.
 constexpr bool cpu_supports(Precision precision) noexcept {
@@ -54,4 +54,4 @@ inline std::size_t step_bytes(const ModelSpec& model, const OptimizerSpec& optim
   detail::refuse_on_cpu(precision);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

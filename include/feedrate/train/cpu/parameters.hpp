@@ -18,7 +18,7 @@
 #include "feedrate/train/optimizer.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Fills weights and biases uniformly within +-1/sqrt(depth), as PyTorch does by default.
 inline void initialise(const std::vector<Block>& blocks, std::uint64_t seed,
@@ -127,4 +127,4 @@ class Parameters {
   std::vector<std::span<float>> gradients_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 
 #include "feedrate/core/error.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Runs the parts of one job at a time on `threads()` threads, the caller's among them.
 ///
@@ -155,4 +155,4 @@ class Pool {
   std::atomic<bool> stop_{false};
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

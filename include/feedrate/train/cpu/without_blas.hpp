@@ -6,7 +6,7 @@
 
 #include "feedrate/train/step.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Stands in for the function of make_step.hpp. Not to be called.
 template <class Model, class... Rest>
@@ -17,4 +17,4 @@ std::unique_ptr<AnyStep> make_step(const Model&, const Rest&...) {
   return nullptr;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How a matrix is cut into parts of neighbouring rows.
 struct RowParts {
@@ -62,4 +62,4 @@ struct AddParts {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -6,7 +6,7 @@
 
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// n / divisor and n % divisor for n < 2^31. A GPU has no instruction for division; index
 /// arithmetic with it would cost more than the memory that a kernel reads. Source: T. Granlund,
@@ -36,4 +36,4 @@ class Divider {
   std::uint32_t divisor_ = 1, multiplier_ = 1u << 31, shift_ = 31;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 #include "feedrate/train/kernels/pack.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Where the elements of columns come from. A row of columns belongs to one output pixel and
 /// holds kernel x kernel x channels inputs, then zeros up to `leading`. Counts are of the unit
@@ -134,4 +134,4 @@ struct SumColumns {
   };
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

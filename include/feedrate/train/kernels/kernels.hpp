@@ -10,7 +10,7 @@
 #include "feedrate/core/host_device.hpp"
 #include "feedrate/train/kernels/pack.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What an activation cuts off below: 0 for ReLU, nothing without it. A bool in the inner loops
 /// would keep them from being vectorised.
@@ -141,4 +141,4 @@ struct BiasRelu {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

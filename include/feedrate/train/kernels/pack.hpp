@@ -8,7 +8,7 @@
 
 #include "feedrate/core/host_device.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A thread that moves 16 bytes at a time keeps enough of them in flight to use the memory fully,
 /// and one that moves 2 does not. Eight elements are 16 bytes of bf16 and twice that of float.
@@ -48,4 +48,4 @@ concept PackedBody = requires(const F& f, std::size_t i) {
   f.pack(i);
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

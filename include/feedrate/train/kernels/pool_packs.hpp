@@ -10,7 +10,7 @@
 #include "feedrate/train/kernels/pack.hpp"
 #include "feedrate/train/kernels/pooling.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// True where a pooling's arrays can be read in packs.
 template <class T>
@@ -94,4 +94,4 @@ struct PoolBackwardPacks {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/train/kernels/kernels.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The larger one; NaN wins, as in PyTorch.
 FEEDRATE_HD inline float larger(float a, float b) {
@@ -157,4 +157,4 @@ struct PoolBackward {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

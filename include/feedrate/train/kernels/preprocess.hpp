@@ -14,7 +14,7 @@
 #include "feedrate/train/kernels/divider.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a step does to its samples first. Bytes become 0 to 1 in any case.
 struct PreprocessSpec {
@@ -111,4 +111,4 @@ struct PrepareSamples {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/train/loss.hpp"
 #include "feedrate/train/optimizer.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The scalars of a step, in the device's memory.
 struct StepState {
@@ -166,4 +166,4 @@ struct PrepareUpdate {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

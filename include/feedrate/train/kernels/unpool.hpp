@@ -10,7 +10,7 @@
 #include "feedrate/train/kernels/kernels.hpp"
 #include "feedrate/train/kernels/pooling.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// dx[row, c] = the sum of dy of all windows whose first largest element is x[row, c]. All of dx is
 /// written, dy is only read. For rows that are input pixels, counted through all images.
@@ -66,4 +66,4 @@ struct GatherPool {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/train/kernels/step_state.hpp"
 #include "feedrate/train/optimizer.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One update of the parameters with what `PrepareUpdate` decided. `states` is 0 for plain descent,
 /// 1 with momentum, 2 for Adam. Each array is read and written once, 16 bytes at a time: the
@@ -66,4 +66,4 @@ struct Update {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

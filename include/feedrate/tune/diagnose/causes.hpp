@@ -11,7 +11,7 @@
 #include "feedrate/tune/diagnose/evidence.hpp"
 #include "feedrate/tune/state/diagnosis.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The part of the time that a cause explains.
 enum class TimeComponent : std::uint8_t {
@@ -67,4 +67,4 @@ struct Case {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/tune/diagnose/causes.hpp"
 #include "feedrate/tune/model/predict.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// A config, and how much faster than the reference it is.
 struct Alternative {
@@ -102,4 +102,4 @@ inline Claim claim_of(const Case& of, Cause cause, TimeComponent component, doub
   return {component, seconds, {.cause = cause, .gain = of.gain_of(seconds)}};
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

@@ -8,7 +8,7 @@
 
 #include "feedrate/tune/diagnose/causes_device.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// The batches of the space that can be run.
 inline std::set<int> batches_of(const Evidence& evidence) {
@@ -169,4 +169,4 @@ inline std::optional<Claim> batch_too_large(const Case& of) {
   return claim;
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

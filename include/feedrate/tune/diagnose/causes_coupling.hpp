@@ -8,7 +8,7 @@
 
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// Batches in memory that is not page-locked: each copy is staged by the CPU.
 inline std::optional<Claim> pageable_copies(const Case& of) {
@@ -187,4 +187,4 @@ inline std::optional<Claim> lock_in_loading(const Case& of) {
   return claim;
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

@@ -9,7 +9,7 @@
 #include "feedrate/machine/slowdown.hpp"
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// A faster step counts where it moves the coupled rate by a tenth or more.
 inline constexpr double least_device_gain = 1.1;
@@ -135,4 +135,4 @@ inline std::optional<Claim> other_gpu_processes(const Case& of) {
   return claim;
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

@@ -9,7 +9,7 @@
 
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// A part dominates when it is at least half of the time to load a sample.
 inline bool dominates(double part_s, const LoadCosts& load) noexcept {
@@ -205,4 +205,4 @@ inline std::optional<Claim> data_starvation(const Case& of) {
   return claim;
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

@@ -7,7 +7,7 @@
 
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// Workers and the step's threads together are more than cores, and fewer step threads are faster.
 inline std::optional<Claim> too_many_step_threads(const Case& of) {
@@ -69,4 +69,4 @@ inline std::optional<Claim> nested_thread_pools(const Case& of) {
   return pools_in_workers(of);
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

@@ -9,7 +9,7 @@
 
 #include "feedrate/tune/diagnose/causes_alternative.hpp"
 
-namespace feedrate::causes {
+namespace feedrate::inline v0::causes {
 
 /// Below this speed-up no setting is worth naming.
 inline constexpr double least_gain = 1.05;
@@ -207,4 +207,4 @@ inline std::optional<Claim> quota_below_cpus(const Case& of) {
   return workers->seconds > work->seconds ? workers : work;
 }
 
-}  // namespace feedrate::causes
+}  // namespace feedrate::inline v0::causes

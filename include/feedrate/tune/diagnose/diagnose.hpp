@@ -16,7 +16,7 @@
 #include "feedrate/tune/diagnose/causes_threads.hpp"
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// All causes. Where two want the same time, the earlier one has it: sharper evidence before
@@ -130,4 +130,4 @@ inline void diagnose(Outcome& outcome, const Environment& environment) {
       diagnose(evidence_of(outcome, environment));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 #include "feedrate/train/accelerators.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How well one config feeds the accelerator.
 struct AcceleratorUse {
@@ -91,4 +91,4 @@ inline Emulation emulation_of(const Outcome& outcome, const Accelerator& acceler
   return emulation;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/tune/model/predict.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// All that causes are named from. Plain data: what nobody measured is empty.
 struct Evidence {
@@ -150,4 +150,4 @@ inline Account account_of(const Evidence& evidence) {
   return account;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

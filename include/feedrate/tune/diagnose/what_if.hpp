@@ -21,7 +21,7 @@
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How what-ifs are measured.
 struct WhatIfOptions {
@@ -186,4 +186,4 @@ inline void what_if(Measurer& measurer, Outcome& outcome, const WhatIfOptions& o
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// L with L L^T = matrix, which is symmetric and positive definite: n x n, some dozens, and grows
 /// by a row and a column at a time. Source: G. H. Golub, C. F. Van Loan, "Matrix Computations",
@@ -48,4 +48,4 @@ class Cholesky {
   std::vector<std::vector<double>> lower_;  ///< row i has i + 1 elements
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 
 #include "feedrate/core/config.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Rate of n workers, in samples/s: X(n) = lambda n / (1 + sigma (n - 1) + kappa n (n - 1)).
 /// Source: N. J. Gunther, "Guerrilla Capacity Planning", 2007: the Universal Scalability Law, of
@@ -127,4 +127,4 @@ struct Demands {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

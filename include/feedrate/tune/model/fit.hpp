@@ -9,7 +9,7 @@
 
 #include "feedrate/tune/model/demands.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Up to three terms per point, and their coefficients.
@@ -104,4 +104,4 @@ inline StepTime fit_step(const Measured& seconds) {
   return {alpha, beta};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 
 #include "feedrate/tune/model/demands.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What holds a config back.
 enum class Bottleneck : std::uint8_t { serial, loader, copy, device, cores };
@@ -124,4 +124,4 @@ inline std::optional<Prediction> predict(const Demands& demands, const Config& c
                     limit.samples_per_s * cpu_s};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

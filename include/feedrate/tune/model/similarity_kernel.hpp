@@ -13,7 +13,7 @@
 #include "feedrate/core/axes.hpp"
 #include "feedrate/tune/model/predict.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A config that may be measured: the logarithm of its predicted score, and what holds it back.
 struct Candidate {
@@ -104,4 +104,4 @@ class SimilarityKernel {
   std::vector<Property> properties_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

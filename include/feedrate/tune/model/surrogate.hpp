@@ -14,7 +14,7 @@
 #include "feedrate/tune/model/cholesky.hpp"
 #include "feedrate/tune/model/similarity_kernel.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Kriging of log(measured / predicted): configs that are alike err alike, so that a few measured
 /// ones correct the predictions of all. Source: C. E. Rasmussen, C. K. I. Williams, "Gaussian
@@ -202,4 +202,4 @@ inline std::vector<double> cost_penalty_of(const Surrogate& surrogate) {
   return cost_penalty;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/tune/objective/objective.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline constexpr Objective busy_objective{
     .name = "busy",
@@ -21,4 +21,4 @@ inline constexpr Objective busy_objective{
           throw Error(Fault::trials, "The device was never busy.");
         }};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -4,7 +4,7 @@
 
 #include "feedrate/tune/objective/objective.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline constexpr Objective mfu_objective{
     .name = "mfu",
@@ -13,4 +13,4 @@ inline constexpr Objective mfu_objective{
     .of_prediction = [](const Prediction& prediction,
                         double log_peak) { return predicted_log_rate(prediction) - log_peak; }};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

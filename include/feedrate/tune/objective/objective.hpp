@@ -9,7 +9,7 @@
 #include "feedrate/measure/round.hpp"
 #include "feedrate/tune/model/predict.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What an objective is made of, beside the rate.
 enum class Needs : std::uint8_t {
@@ -39,4 +39,4 @@ inline double predicted_log_rate(const Prediction& prediction, double = 0) {
   return std::log(prediction.samples_per_s);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -11,7 +11,7 @@
 #include "feedrate/tune/objective/rate.hpp"
 #include "feedrate/tune/objective/samples_per_joule.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Remembered choices keep the place of an objective: new ones come last.
 inline constexpr std::array objectives = {utilization_objective, throughput_objective,
@@ -23,4 +23,4 @@ inline const Objective& objective_named(std::string_view name) {
   return entry_named(objectives, name, "objective");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -4,7 +4,7 @@
 
 #include "feedrate/tune/objective/objective.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline constexpr Objective utilization_objective{
     .name = "utilization", .of_round = log_rate, .of_prediction = predicted_log_rate};
@@ -12,4 +12,4 @@ inline constexpr Objective utilization_objective{
 inline constexpr Objective throughput_objective{
     .name = "throughput", .of_round = log_rate, .of_prediction = predicted_log_rate};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/tune/objective/objective.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline constexpr Objective samples_per_joule_objective{
     .name = "samples_per_joule",
@@ -22,4 +22,4 @@ inline constexpr Objective samples_per_joule_objective{
         },
     .is_predicted = false};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

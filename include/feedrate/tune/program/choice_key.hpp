@@ -11,7 +11,7 @@
 #include "feedrate/tune/objective/objectives.hpp"
 #include "feedrate/tune/state/options.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a choice holds for: each a word without blanks. On anything else it is measured again.
 struct ChoiceKey {
@@ -76,4 +76,4 @@ inline std::string space_key(const TuneOptions& options) {
   return detail::hexadecimal(detail::fnv1a(text));
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -19,7 +19,7 @@
 #include "feedrate/tune/program/remember.hpp"
 #include "feedrate/tune/tuner.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// A step takes a batch, or a batch and the config under trial.
@@ -195,4 +195,4 @@ Tuned tune(D dataset, S&& step, const ProgramOptions& options) {
                              options);
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

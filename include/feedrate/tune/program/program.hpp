@@ -12,7 +12,7 @@
 #include "feedrate/load/options.hpp"
 #include "feedrate/tune/state/options.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How to tune in a program.
 struct ProgramOptions {
@@ -52,4 +52,4 @@ struct Tuned {
   }
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

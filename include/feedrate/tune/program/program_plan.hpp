@@ -12,7 +12,7 @@
 #include "feedrate/tune/objective/objectives.hpp"
 #include "feedrate/tune/program/program.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Workers 0, 1, 2, 4, ... up to the usable CPUs and on while they gain; prefetch 1, 2 and 4; one
 /// batch.
@@ -139,4 +139,4 @@ inline void refuse_unmetered(const ProgramOptions& options) {
 }
 
 }  // namespace detail
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -21,7 +21,7 @@
 #include "feedrate/data/file_writer.hpp"
 #include "feedrate/tune/program/choice_key.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What was found out.
 struct Choice {
@@ -161,4 +161,4 @@ class ChoiceFile {
   std::string path_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -18,7 +18,7 @@
 #include "feedrate/tune/race/regret.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The finals of a sweep and what follows from them.
 class FinalRace {
@@ -194,4 +194,4 @@ class FinalRace {
   Race race_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Differences of log-scores below this are none: 1 %.
 inline constexpr double finest_difference = 0.01;
@@ -78,4 +78,4 @@ inline std::vector<std::size_t> finalists(const Sweep& sweep) {
   return all.empty() ? widest : all;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

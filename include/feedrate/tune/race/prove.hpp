@@ -15,7 +15,7 @@
 #include "feedrate/tune/race/race.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What fresh pairs say of one config against another.
 ///
@@ -197,4 +197,4 @@ class Proof {
   Race race_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

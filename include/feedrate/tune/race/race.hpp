@@ -18,7 +18,7 @@
 #include "feedrate/tune/race/race_noise.hpp"
 #include "feedrate/tune/state/pair.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Interleaved comparison of configs. In each pass every runner that is still in runs once, in
 /// random order; the rounds of one pass are pairs. A pass that two processes share is run again. A
@@ -202,4 +202,4 @@ class Race {
   int rivals_ = 0;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

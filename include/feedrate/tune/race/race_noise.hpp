@@ -10,7 +10,7 @@
 
 #include "feedrate/measure/statistics.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Standard deviation of what pairs of the same seconds do not show, where a pair's log-ratio
 /// scatters by `scatter`: a config may be a little faster or slower for a minute. It is more on
@@ -114,4 +114,4 @@ inline RaceNoise noise_of(const std::vector<std::vector<double>>& scores, int pa
   return noise;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

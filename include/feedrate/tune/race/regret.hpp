@@ -11,7 +11,7 @@
 #include "feedrate/tune/race/finalists.hpp"
 #include "feedrate/tune/race/race.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Mean of what the best rival may be faster by, beyond the finest difference; in logarithms.
 inline double expected_loss(const Race& race, std::size_t choice,
@@ -38,4 +38,4 @@ inline double gain_upper_bound(const Race& race, std::size_t choice,
   return largest;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

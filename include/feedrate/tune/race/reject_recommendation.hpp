@@ -8,7 +8,7 @@
 
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Withdraws the recommended trial: each tier that chose it returns to the reference. Then the
 /// widest narrower tier that chose another trial gives the recommendation.
@@ -41,4 +41,4 @@ inline void reject_recommendation(Outcome& outcome) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -17,7 +17,7 @@
 #include "feedrate/tune/search/calibrate_loader.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Measures what each part costs, until `share` of the budget is used.
 class Calibration {
@@ -245,4 +245,4 @@ class Calibration {
   std::vector<Config> failed_;  ///< alone
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -12,7 +12,7 @@
 #include "feedrate/tune/search/calibrate_loader.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// An open config of each batch of those that `wanted` names, but for those that failed, as it is
 /// probed: with no batch ahead, so that it needs no more memory than any other. The reference's
@@ -104,4 +104,4 @@ class CopyCalibration {
   const std::vector<Config>& failed_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/tune/model/fit.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The values of an axis among the trials that may be run.
 template <class Value>
@@ -243,4 +243,4 @@ class LoaderCalibration {
   double took_s_ = 0;       ///< to start the workers of the last number, and to probe them
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -10,7 +10,7 @@
 #include "feedrate/tune/model/similarity_kernel.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Trials that may be measured: `list[i]` is `trials[i]` of the sweep.
 struct Candidates {
@@ -69,4 +69,4 @@ inline Candidates candidates_of(Sweep& sweep) {
   return candidates;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

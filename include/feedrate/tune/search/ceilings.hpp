@@ -15,7 +15,7 @@
 #include "feedrate/tune/search/candidates.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Sums over the rounds of one part.
@@ -168,4 +168,4 @@ inline void look_closer(Sweep& sweep, double share) {
   }
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -16,7 +16,7 @@
 #include "feedrate/tune/search/posterior.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The model-based search: single rounds, each where the expected improvement per second is
 /// largest. Source: J. Snoek, H. Larochelle, R. P. Adams, "Practical Bayesian Optimization of
@@ -219,4 +219,4 @@ class Exploration {
   bool repeated_ = false, is_over_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -5,7 +5,7 @@
 #include "feedrate/tune/search/passes.hpp"
 #include "feedrate/tune/search/strategy.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Every config, pass after pass, each pass in another order.
 inline void search_grid(Sweep& sweep, double share) {
@@ -16,4 +16,4 @@ inline void search_grid(Sweep& sweep, double share) {
 
 inline constexpr Strategy grid_strategy{.name = "grid", .run = search_grid};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

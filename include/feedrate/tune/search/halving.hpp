@@ -10,7 +10,7 @@
 #include "feedrate/tune/search/passes.hpp"
 #include "feedrate/tune/search/strategy.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Successive halving: the better third goes on with three times the rounds. The first rung has as
 /// many configs as make every rung cost the same. Source: K. Jamieson, A. Talwalkar,
@@ -42,4 +42,4 @@ inline void search_halving(Sweep& sweep, double share) {
 
 inline constexpr Strategy halving_strategy{.name = "halving", .run = search_halving};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

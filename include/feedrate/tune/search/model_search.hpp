@@ -6,7 +6,7 @@
 #include "feedrate/tune/search/explore.hpp"
 #include "feedrate/tune/search/strategy.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// A third of its share goes to the parts at most.
 inline void search_by_model(Sweep& sweep, double share) {
@@ -17,4 +17,4 @@ inline void search_by_model(Sweep& sweep, double share) {
 inline constexpr Strategy model_strategy{
     .name = "model", .run = search_by_model, .needs_parts = true};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

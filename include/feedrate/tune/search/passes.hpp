@@ -10,7 +10,7 @@
 #include "feedrate/core/random.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate::detail {
+namespace feedrate::inline v0::detail {
 
 /// The open trials in random order.
 inline std::vector<std::size_t> shuffled_trials(const Sweep& sweep, Random& random) {
@@ -54,4 +54,4 @@ inline void take_off_standard_errors(Sweep& sweep) {
   }
 }
 
-}  // namespace feedrate::detail
+}  // namespace feedrate::inline v0::detail

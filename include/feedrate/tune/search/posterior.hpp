@@ -14,7 +14,7 @@
 #include "feedrate/tune/search/candidates.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The candidates of a sweep, numbered from 0: predictions, corrected by what was measured.
 class Posterior {
@@ -100,4 +100,4 @@ class Posterior {
   bool learnt_ = false;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

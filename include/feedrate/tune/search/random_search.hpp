@@ -5,7 +5,7 @@
 #include "feedrate/tune/search/passes.hpp"
 #include "feedrate/tune/search/strategy.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// One round each of as many configs as there is time for. Source: J. Bergstra, Y. Bengio, "Random
 /// Search for Hyper-Parameter Optimization", 2012.
@@ -16,4 +16,4 @@ inline void search_random(Sweep& sweep, double share) {
 
 inline constexpr Strategy random_strategy{.name = "random", .run = search_random};
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

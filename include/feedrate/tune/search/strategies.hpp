@@ -11,7 +11,7 @@
 #include "feedrate/tune/search/model_search.hpp"
 #include "feedrate/tune/search/random_search.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 inline constexpr std::array strategies = {model_strategy, grid_strategy, random_strategy,
                                           halving_strategy};
@@ -21,4 +21,4 @@ inline const Strategy& strategy_named(std::string_view name) {
   return entry_named(strategies, name, "search");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

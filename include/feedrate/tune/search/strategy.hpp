@@ -7,7 +7,7 @@
 
 #include "feedrate/tune/state/sweep.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 struct Strategy {
   std::string_view name;
@@ -16,4 +16,4 @@ struct Strategy {
   bool needs_parts = false;  ///< it measures the parts of a pipeline, each alone
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/core/config.hpp"
 #include "feedrate/machine/environment.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What costs throughput.
 enum class Cause : std::uint8_t {
@@ -146,4 +146,4 @@ struct Diagnosis {
   std::optional<GpuState> gpu = {};   ///< where its clock is the cause
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/core/quantity.hpp"
 #include "feedrate/measure/trial.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Throws Error(usage), with what the smallest batch would need, where every trial is infeasible.
 inline void require_feasible(const std::vector<Trial>& trials) {
@@ -28,4 +28,4 @@ inline void require_feasible(const std::vector<Trial>& trials) {
                                 " allowed; allow more, or try smaller batches.");
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

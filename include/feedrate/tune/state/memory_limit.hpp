@@ -12,7 +12,7 @@
 #include "feedrate/measure/trial.hpp"
 #include "feedrate/tune/state/options.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Asks the measurer once for all configs that take the same memory.
 class MemoryLimit {
@@ -59,4 +59,4 @@ class MemoryLimit {
   Known host_bytes_, own_bytes_;
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -13,7 +13,7 @@
 #include "feedrate/machine/environment.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What a sweep is doing now.
 struct Progress {
@@ -52,4 +52,4 @@ struct TuneOptions {
   std::function<void(const Outcome&)> save;  ///< called after each round with what is known
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -17,7 +17,7 @@
 #include "feedrate/tune/state/diagnosis.hpp"
 #include "feedrate/tune/state/pair.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// How configs are chosen for measuring, unless something else is asked for.
 inline constexpr const char* default_search = "model";
@@ -140,4 +140,4 @@ inline double others_share(const Outcome& outcome) {
   return all_s > 0 ? taken_s / all_s : 0;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

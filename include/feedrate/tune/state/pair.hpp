@@ -8,7 +8,7 @@
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/measure/verdict.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// What one round says: the objective decides, and the rate is what a speed-up is made of. Both
 /// are logarithms, and the same where the objective is a rate.
@@ -36,4 +36,4 @@ struct Pair {
   int rounds = 0;  ///< pairs of rounds behind it
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -8,7 +8,7 @@
 
 #include "feedrate/measure/trial.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 namespace detail {
 
 /// Whether a trial has both figures that the front compares.
@@ -44,4 +44,4 @@ inline std::vector<std::size_t> pareto_front(const std::vector<Trial>& trials) {
   return front;
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -9,7 +9,7 @@
 #include "feedrate/tune/state/options.hpp"
 #include "feedrate/tune/state/pair.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// Logarithm of the FLOP/s of the machine in the config's precision; 0 where unknown.
 inline double log_peak(const TuneOptions& options, const Config& config) {
@@ -24,4 +24,4 @@ inline Score score_of(const Round& round, const Config& config, const TuneOption
           round.others_share};
 }
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

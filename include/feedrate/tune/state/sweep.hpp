@@ -18,7 +18,7 @@
 #include "feedrate/tune/state/outcome.hpp"
 #include "feedrate/tune/state/score.hpp"
 
-namespace feedrate {
+namespace feedrate::inline v0 {
 
 /// The state that the phases of a sweep share. Its trials are the reference and the configs of the
 /// space that the allowed tiers reach.
@@ -247,4 +247,4 @@ class Sweep {
   std::vector<double> others_;  ///< shares of the machine that others took, by round
 };
 
-}  // namespace feedrate
+}  // namespace feedrate::inline v0

@@ -14,7 +14,7 @@
 #include "feedrate/cuda/train/blas_plan.hpp"
 #include "feedrate/cuda/train/product.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Products on one stream, one at a time, with a workspace of their own: then they may be recorded
 /// in a graph and give the same bits each time. Which of the library's algorithms is used for a
@@ -127,4 +127,4 @@ class Blas {
   std::map<Key, detail::BlasPlan> plans_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

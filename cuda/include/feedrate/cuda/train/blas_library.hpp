@@ -5,7 +5,7 @@
 
 #include <cublasLt.h>
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// The functions of cuBLASLt that we call.
 struct BlasLibrary {
@@ -28,4 +28,4 @@ struct BlasLibrary {
 /// toolkit of the build comes last. Throws Error(device) where it can't be opened.
 const BlasLibrary& blas_library();
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -18,7 +18,7 @@
 #include "feedrate/cuda/train/blas_library.hpp"
 #include "feedrate/cuda/train/product.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Throws unless a call of cuBLAS succeeded: OutOfMemory or another Error(device).
 inline void check(cublasStatus_t status, const char* what) {
@@ -244,4 +244,4 @@ class BlasPlan {
 };
 
 }  // namespace detail
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -15,7 +15,7 @@
 #include "feedrate/train/kernels/pack.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// What products of a step work with.
 template <class Storage>
@@ -204,4 +204,4 @@ class BlockProduct {
   std::size_t depth_, out_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -8,7 +8,7 @@
 
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Samples of a batch whose rows 31 bits count: each pixel of an activation is a row of a product.
 inline std::size_t largest_batch(const std::vector<Block>& blocks) noexcept {
@@ -20,4 +20,4 @@ inline std::size_t largest_batch(const std::vector<Block>& blocks) noexcept {
   return most_rows / pixels;
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

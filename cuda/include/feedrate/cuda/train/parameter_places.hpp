@@ -10,7 +10,7 @@
 
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Places of the weights and the bias of one block in the padded flat arrays, in elements.
 struct Place {
@@ -78,4 +78,4 @@ class ParameterPlaces {
   std::size_t size_ = 0;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

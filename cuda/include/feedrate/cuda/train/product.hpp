@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// What follows a product in the same kernel.
 enum class Epilogue : std::uint8_t {
@@ -56,4 +56,4 @@ inline std::string text_of(const Product& product) {
          std::to_string(product.k);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -31,7 +31,7 @@
 #include "feedrate/train/cpu/parameters.hpp"
 #include "feedrate/train/noise.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Trains a model with activations and operands of products stored as `Storage` (float, BFloat16
 /// or Float16). All memory is taken by the constructor.
@@ -245,4 +245,4 @@ std::size_t StepFactory<Storage>::bytes_of(const ModelSpec& model, const Optimiz
   return CudaStep<Storage>::bytes_of(model, optimizer, batch);
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -14,7 +14,7 @@
 #include "feedrate/train/optimizer.hpp"
 #include "feedrate/train/step.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 struct StepOptions {
   /// A full batch is one recorded graph: one launch instead of dozens. A smaller one is launched
@@ -54,4 +54,4 @@ std::size_t largest_cuda_batch(const ModelSpec& model);
 /// OutOfMemory without 800 MiB.
 double product_flops_per_s(Precision precision, cudaStream_t stream, double seconds);
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

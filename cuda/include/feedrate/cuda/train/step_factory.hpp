@@ -11,7 +11,7 @@
 #include "feedrate/cuda/train/product.hpp"
 #include "feedrate/cuda/train/step.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// `Storage` is float, BFloat16 or Float16; both as make_cuda_step and cuda_step_bytes.
 template <class Storage>
@@ -23,4 +23,4 @@ struct StepFactory {
                               std::size_t batch);
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -15,7 +15,7 @@
 #include "feedrate/train/plan.hpp"
 #include "feedrate/train/shapes.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Preprocesses the samples of a model.
 class StepInput {
@@ -69,4 +69,4 @@ class StepInput {
   std::uint64_t seed_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

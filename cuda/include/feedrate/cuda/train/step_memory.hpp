@@ -17,7 +17,7 @@
 #include "feedrate/train/plan.hpp"
 #include "feedrate/train/worker_memory.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// Elements of the storage type that one 16-byte access moves.
 template <class Storage>
@@ -151,4 +151,4 @@ struct StepMemory {
   }
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

@@ -23,7 +23,7 @@
 #include "feedrate/train/loss.hpp"
 #include "feedrate/train/plan.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 /// A batch as the recorded part of a step sees it.
 struct BatchKind {
@@ -217,4 +217,4 @@ class Training {
   BatchKind batch_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

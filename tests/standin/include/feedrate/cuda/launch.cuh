@@ -9,7 +9,7 @@
 #include "feedrate/train/cpu/cpu.hpp"
 #include "feedrate/train/kernels/pack.hpp"
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 
 namespace detail {
 
@@ -45,4 +45,4 @@ void for_rows(cudaStream_t stream, std::size_t rows, std::size_t, const F& f) {
   detail::launch(stream, [rows, f] { Cpu{}.for_rows(rows, f); });
 }
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda

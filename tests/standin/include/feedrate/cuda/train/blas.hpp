@@ -25,7 +25,7 @@ inline std::atomic<int> epilogues = 0;
 
 }  // namespace standin
 
-namespace feedrate::cuda {
+namespace feedrate::inline v0::cuda {
 namespace detail {
 
 /// A float with the 10 mantissa bits of TF32; halves to even.
@@ -137,4 +137,4 @@ class Blas {
   cudaStream_t stream_;
 };
 
-}  // namespace feedrate::cuda
+}  // namespace feedrate::inline v0::cuda
