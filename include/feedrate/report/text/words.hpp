@@ -62,9 +62,9 @@ inline std::string describe(const TierChoice& choice) {
              open;
     case Confidence::unresolved:
       return (choice.promising
-                  ? "inconclusive"
-                  : "its lead over the other configs tried is not significant" + open) +
-             "; raise --budget or use an idle machine";
+                  ? "inconclusive: "
+                  : "its lead over the other configs tried is not significant" + open + "; ") +
+             "raise --budget or use an idle machine";
     case Confidence::close:
       return "its lead over the other finalists is not significant" + open;
     case Confidence::resolved:
