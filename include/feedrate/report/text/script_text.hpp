@@ -52,7 +52,7 @@ inline std::string outside_text(const Confirmation& confirmation) {
          " of its time outside the training loop, which a faster loader does not change.";
 }
 
-/// One launch of a script that is not to be changed.
+/// One launch of the unchanged script.
 inline std::string as_it_is_text(const Confirmation& confirmation) {
   std::string text =
       "In a fresh process, unchanged: " + format_number(confirmation.as_is_samples_per_s) +

@@ -107,7 +107,7 @@ inline Tuned tuned_by(Outcome outcome, const ProgramOptions& options) {
   return tuned;
 }
 
-/// Writes the choice down. What was measured is not lost where that fails.
+/// Saves the choice. If that fails, `tuned` still has it, and says why it was not kept.
 inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try {
   if (tuned.standing == Confidence::unresolved) {
     throw Error(

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/command_plan.hpp"
+
+#include "plan_support.hpp"
+
+namespace feedrate::plan_tests {
+namespace {
+
+TEST_CASE("A command's reference has the first values, and only allowed tiers change", "[plan]") {
+  // Bug: --batch 64,32 that compares with 32, and a batch recommended in spite of --allow safe.
+  TuneRequest options;
+  options.command.words = {"train", "--bs", "{batch}"};
+  options.axes.read("batch", "64,32");
+  const auto plan = [&] { return plan_launches(options, limits_of(2)); };
+  CHECK(plan().reference.batch == 64);
+  CHECK(plan().space.batch == std::vector{32, 64});
+  options.constraints.max_batch = 32;
+  CHECK(plan().reference.batch == 32);
+  options.constraints.max_batch.reset();
+  options.search.allowed = {Tier::safe};
+  CHECK(plan().space.batch == std::vector{64});
+  CHECK(left_out(plan(), "batch") == "32: --allow leaves training out; ");
+  CHECK_THROWS_AS(parse_tiers("--allow", "everything"), Error);
+}
+
+TEST_CASE("A script is tried in its own precision, and in a narrower one if allowed", "[plan]") {
+  // Bug: a script in bf16 whose gain by bf16 is measured, or one in TF32 that is tried in fp32.
+  Prepared found;
+  found.info.script.emplace();
+  found.batches = {32};
+  Config& own = found.info.script->config;
+  TuneRequest options;
+  const auto planned = [&](Precision precision) {
+    own.precision = precision;
+    return plan_script(options, limits_of(2), found);
+  };
+  const auto precisions = [&](Precision precision) { return planned(precision).space.precision; };
+  CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32});
+  options.search.allowed = {Tier::safe, Tier::numerics};
+  CHECK(precisions(Precision::fp32) == std::vector{Precision::fp32, Precision::bf16});
+  CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
+  CHECK(precisions(Precision::fp16) == std::vector{Precision::fp16});
+  CHECK(left_out(planned(Precision::fp16), "precision") ==
+        "bf16: the script steps in fp16 already; ");
+  options.axes.read("precision", "fp32,tf32,bf16");
+  CHECK(precisions(Precision::tf32) == std::vector{Precision::tf32, Precision::bf16});
+  options.axes = {};
+  options.search.what_if = true;
+  options.search.what_if_precision = Precision::bf16;
+  CHECK_THROWS_MATCHES(planned(Precision::bf16), Error,
+                       MessageMatches(ContainsSubstring("the script steps in bf16 already")));
+}
+
+}  // namespace
+}  // namespace feedrate::plan_tests
