@@ -31,7 +31,8 @@ ROOMS = (
     ("tune",),
     ("tune/program",),
     ("report",),
-    ("report/text", "report/gate"),
+    ("report/text",),
+    ("report/gate",),
     ("report/json", "report/screen"),
     ("report/formats",),
     # Not of the library: what is compiled. The command stands on all of it, its rooms bottom up.

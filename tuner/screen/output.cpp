@@ -26,22 +26,25 @@ bool can_write(const std::string& path) {
 
 }  // namespace
 
-ReportFile::ReportFile(const std::string& file, const std::string& workload)
-    : path_(file.empty() ? "feedrate-" + workload + ".json" : file) {
-  if (is_standard_output()) return;
+std::string writable_path(const std::string& flag, const std::string& file) {
+  if (file == "-") return file;
+  std::string path = file;
   struct stat status {};
-  if (stat(path_.c_str(), &status) == 0) {
+  if (stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode)) {
-      throw Error(Fault::usage, "--output '" + path_ +
+      throw Error(Fault::usage, flag + " '" + path +
                                     "' is a folder or a device: name a file, or - for standard "
                                     "output.");
     }
-    path_ = std::filesystem::canonical(path_).string();  // a link stays one
+    path = std::filesystem::canonical(path).string();  // a link stays one
   }
-  if (can_write(path_)) return;
-  throw Error(Fault::usage, "The report can't be written to '" + path_ +
-                                "': " + std::strerror(errno) + "; choose another --output.");
+  if (can_write(path)) return path;
+  throw Error(Fault::usage, flag + " can't be written to '" + path + "': " + std::strerror(errno) +
+                                "; choose another file.");
 }
+
+ReportFile::ReportFile(const std::string& file, const std::string& workload)
+    : path_(writable_path("--output", file.empty() ? "feedrate-" + workload + ".json" : file)) {}
 
 void ReportFile::write(const Report& report) try {
   if (is_standard_output()) return;

@@ -9,6 +9,10 @@
 
 namespace feedrate {
 
+/// Where the file of an option is, links followed; "-" stays. Throws Error(usage) when no file can
+/// be written there.
+std::string writable_path(const std::string& flag, const std::string& file);
+
 /// The report's file.
 class ReportFile {
  public:

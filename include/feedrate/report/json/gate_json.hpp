@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate as one JSON document, in the shape of results/gate.schema.json.
+#pragma once
+
+#include <cmath>
+#include <string>
+
+#include "feedrate/report/gate/gate.hpp"
+#include "feedrate/report/json/json.hpp"
+
+namespace feedrate::inline v0 {
+namespace detail {
+
+inline Json finite_or_null(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+/// Bounds that are not known are null.
+inline Json bounds_json(const Interval& interval) {
+  return {{"estimate", finite_or_null(interval.estimate)},
+          {"low", finite_or_null(interval.low)},
+          {"high", finite_or_null(interval.high)}};
+}
+
+inline Json bounds_json(const std::optional<Interval>& interval) {
+  return interval ? bounds_json(*interval) : Json(nullptr);
+}
+
+inline Json conclusion_json(const std::optional<Conclusion>& conclusion) {
+  return conclusion ? Json(name_of(*conclusion)) : Json(nullptr);
+}
+
+}  // namespace detail
+
+/// `value` and `base` are in the metric's unit.
+inline Json to_json(const GateMetric& metric) {
+  return {{"name", metric.name},
+          {"unit", metric.unit},
+          {"higher_is_better", metric.higher_is_better},
+          {"value", detail::bounds_json(metric.value)},
+          {"base", detail::bounds_json(metric.base)},
+          {"speed_ratio", detail::bounds_json(metric.speed_ratio)},
+          {"conclusion", detail::conclusion_json(metric.conclusion)},
+          {"reason", detail::or_null(metric.reason)}};
+}
+
+inline Json to_json(const GateRequirement& requirement) {
+  return {{"text", requirement.text},
+          {"metric", requirement.metric},
+          {"value", detail::bounds_json(requirement.value)},
+          {"fulfilment", name_of(requirement.fulfilment)},
+          {"reason", detail::or_null(requirement.reason)}};
+}
+
+/// The document. What is unknown is null.
+inline Json to_json(const Gate& gate) {
+  Json json = {
+      {"schema_version", Gate::schema_version},
+      {"tool", detail::tool_json(gate.tool)},
+      {"machine", to_json(gate.machine)},
+      {"verb", gate.verb},
+      {"subject", gate.subject},
+      {"conclusion", name_of(gate.conclusion())},
+      {"overruled", detail::conclusion_json(gate.overruled)},
+      {"limits",
+       {{"max_loss_share", gate.limits.max}, {"tolerated_loss_share", gate.limits.tolerated}}}};
+  json["metrics"] =
+      detail::json_array(gate.metrics, [](const GateMetric& metric) { return to_json(metric); });
+  json["requirements"] = detail::json_array(
+      gate.requirements, [](const GateRequirement& requirement) { return to_json(requirement); });
+  json["notes"] = gate.notes;
+  return json;
+}
+
+}  // namespace feedrate::inline v0
