@@ -46,6 +46,7 @@ ROOMS = (
     ("tuner/plan",),
     ("tuner/screen",),
     ("tuner/gate",),
+    ("tuner/ab",),
     ("tuner/verbs",),
     ("tuner",),
     ("bench",),

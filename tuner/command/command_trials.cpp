@@ -133,6 +133,7 @@ std::unique_ptr<CommandLaunch> CommandTrials::launch(const Config& config,
       LaunchBounds{.timeout_s = plan_.timeout_s, .patience_s = plan_.patience_s});
   launched->start_up();
   started_s_ += launched->start_up_s();
+  counts_batches_ = launched->counts_batches() && !takes_batch_;
   if (launched->counts_batches()) {
     note("The helper in '" + name_ + "' knows its batches, but not their samples: " +
          (takes_batch_ ? "they are taken to be as many as the batch that was asked for."

@@ -57,6 +57,8 @@ class CommandTrials final : public TrialRunner {
   double started_s() const noexcept { return started_s_; }
   /// In the last launch that was measured.
   const LaunchedGpu& gpu() const noexcept { return gpu_; }
+  /// Whether the rates are in batches: neither helper nor config knows their samples.
+  bool counts_batches() const noexcept { return counts_batches_; }
   /// What the user should know of how the command behaved, each once.
   std::vector<std::string> notes() const override { return notes_; }
 
@@ -74,6 +76,7 @@ class CommandTrials final : public TrialRunner {
   bool takes_batch_ = false;      ///< the command takes the config's batch
   double started_s_ = 0;
   LaunchedGpu gpu_;
+  bool counts_batches_ = false;
   std::vector<std::string> notes_;
 };
 

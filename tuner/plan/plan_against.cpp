@@ -43,7 +43,7 @@ std::optional<Config> reference_against(const TuneRequest& request, const Limits
   } catch (const NoneApplicable& error) {
     const NotApplicable& value = error.last();
     if (!against.names(value.axis)) throw;
-    throw Error(Fault::usage, "--against " + value.axis + "=" + value.value +
+    throw Error(Fault::usage, against.flag + " " + value.axis + "=" + value.value +
                                   " can't be run: " + value.why + "; choose another value.");
   }
 }

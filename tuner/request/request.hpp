@@ -49,11 +49,11 @@ struct SearchRequest {
 
 /// The user's own command.
 struct CommandRequest {
-  std::vector<std::string> words;  ///< behind "--"; one empty word where nothing is behind it
-  std::vector<AxisTemplate> templates;
-  std::optional<RateExpression> rate;
-  std::string loader;  ///< of a script: number or name; empty: the one that trains
-  std::string folder;  ///< where it runs; empty: here
+  std::vector<std::string> words = {};  ///< behind "--"; one empty word where nothing is behind it
+  std::vector<AxisTemplate> templates = {};
+  std::optional<RateExpression> rate = {};
+  std::string loader = {};  ///< of a script: number or name; empty: the one that trains
+  std::string folder = {};  ///< where it runs; empty: here
   bool keep_trackers = false;
   bool confirm = true;
 };

@@ -50,6 +50,10 @@ void ProgressLine::preparing(int done, int wanted) {
   last_percent_ = percent;
 }
 
+void ProgressLine::status(const std::string& text) {
+  if (options_.live && !options_.quiet && !options_.no_trials) live(text);
+}
+
 void ProgressLine::show(const Progress& progress) {
   if (options_.quiet || options_.no_trials) return;
   if (!options_.live) return plain(progress);

@@ -30,6 +30,8 @@ class ProgressLine {
   void note(const std::string& text);
   /// How far a long preparation is.
   void preparing(int done, int wanted);
+  /// What goes on now: on a terminal alone.
+  void status(const std::string& text);
   /// What the sweep does.
   void show(const Progress& progress);
   /// Removes the live line.

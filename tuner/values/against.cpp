@@ -11,32 +11,32 @@ namespace {
 
 constexpr int torch_prefetch = 2;
 
-[[noreturn]] void refuse_axis(const std::string& name) {
+[[noreturn]] void refuse_axis(const std::string& flag, const std::string& name) {
   std::string all;
   for_each_axis([&](const auto& axis) { (all += all.empty() ? "" : ", ") += axis.name; });
   throw Error(Fault::usage,
-              "--against names '" + name + "', which is no axis: the axes are " + all + ".");
+              flag + " names '" + name + "', which is no axis: the axes are " + all + ".");
 }
 
 void add(Against& against, std::string name, const std::string& value) {
   std::replace(name.begin(), name.end(), '-', '_');
   if (against.names(name)) {
-    throw Error(Fault::usage, "--against names " + name + " twice: give it one value.");
+    throw Error(Fault::usage, against.flag + " names " + name + " twice: give it one value.");
   }
   bool known = false;
   for_each_axis([&](const auto& axis) {
     if (axis.name != name) return;
-    against.values.*axis.field = parse_value(axis, "--against " + name, value);
+    against.values.*axis.field = parse_value(axis, against.flag + " " + name, value);
     against.axes.push_back(axis.name);
     known = true;
   });
-  if (!known) refuse_axis(name);
+  if (!known) refuse_axis(against.flag, name);
 }
 
 void add_pair(Against& against, const std::string& pair) {
   const std::size_t sign = pair.find('=');
   if (sign == pair.npos) {
-    throw Error(Fault::usage, "--against '" + pair +
+    throw Error(Fault::usage, against.flag + " '" + pair +
                                   "' has no '=': write pairs of an axis and its value, such as "
                                   "workers=8,batch=64.");
   }
@@ -47,7 +47,7 @@ void add_pair(Against& against, const std::string& pair) {
 void complete_prefetch(Against& against) {
   const bool has_workers = against.names("workers") && against.values.workers > 0;
   if (!has_workers && against.names("prefetch")) {
-    throw Error(Fault::usage, "--against prefetch=" + value_text(against.values.prefetch) +
+    throw Error(Fault::usage, against.flag + " prefetch=" + value_text(against.values.prefetch) +
                                   " needs workers: name them too, as in workers=2,prefetch=" +
                                   value_text(against.values.prefetch) + ", or leave it out.");
   }
@@ -62,7 +62,7 @@ void complete_batch(Against& against, std::optional<int> effective_batch) {
   if (!against.names("accumulate")) return;
   if (!effective_batch) {
     throw Error(Fault::usage,
-                "--against accumulate=" + value_text(values.accumulate) +
+                against.flag + " accumulate=" + value_text(values.accumulate) +
                     " needs --effective-batch, which is batch x accumulate: give it, too.");
   }
   if (!against.names("batch") && *effective_batch % values.accumulate == 0) {
@@ -70,7 +70,7 @@ void complete_batch(Against& against, std::optional<int> effective_batch) {
     against.axes.push_back("batch");
   }
   if (against.names("batch") && values.batch * values.accumulate == *effective_batch) return;
-  throw Error(Fault::usage, "--against accumulate=" + value_text(values.accumulate) +
+  throw Error(Fault::usage, against.flag + " accumulate=" + value_text(values.accumulate) +
                                 " does not fit --effective-batch " +
                                 std::to_string(*effective_batch) +
                                 ", which is batch x accumulate: change one of them.");
@@ -79,15 +79,16 @@ void complete_batch(Against& against, std::optional<int> effective_batch) {
 void refuse_indivisible(const Against& against, std::optional<int> effective_batch) {
   if (!effective_batch || !against.names("batch")) return;
   if (*effective_batch % against.values.batch == 0) return;
-  throw Error(Fault::usage, "--against batch=" + value_text(against.values.batch) +
+  throw Error(Fault::usage, against.flag + " batch=" + value_text(against.values.batch) +
                                 " does not divide --effective-batch " +
                                 std::to_string(*effective_batch) + ": change one of them.");
 }
 
 }  // namespace
 
-Against parse_against(const std::string& text, std::optional<int> effective_batch) {
-  Against against;
+Against parse_against(const std::string& text, std::optional<int> effective_batch,
+                      const std::string& flag) {
+  Against against{.flag = flag};
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find(',', at), text.size());
     add_pair(against, text.substr(at, end - at));

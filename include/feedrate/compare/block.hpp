@@ -4,9 +4,12 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "feedrate/core/random.hpp"
+#include "feedrate/measure/statistics.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -30,17 +33,29 @@ inline double log_ratio_of(const std::array<Side, 4>& order,
   return sum / 2;
 }
 
-/// Whether other processes took the same share of the CPUs from both sides, to a tenth of them.
-/// Does not see the rates. `shares` are those of the four runs; below 0: unknown.
-inline bool is_undisturbed(const std::array<Side, 4>& order,
-                           const std::array<double, 4>& shares) noexcept {
-  constexpr double largest_difference = 0.1;
-  double difference = 0;
-  for (std::size_t run = 0; run < order.size(); ++run) {
-    if (shares[run] < 0) return true;
-    difference += (order[run] == Side::head ? shares[run] : -shares[run]) / 2;
+/// Leaves out blocks in which other processes took more from one side than they usually do. Does
+/// not see the rates.
+///
+/// A side that waits leaves more CPU to a busy neighbour, in every block: that is no disturbance,
+/// and so the difference is compared with the median of all blocks. Two blocks without any are
+/// assumed before the first.
+class DisturbanceFilter {
+ public:
+  /// Whether the block counts. `shares` of the CPUs were taken by others in its four runs; below 0:
+  /// unknown.
+  bool accepts(const std::array<Side, 4>& order, const std::array<double, 4>& shares) {
+    constexpr double largest_deviation = 0.1;
+    double difference = 0;
+    for (std::size_t run = 0; run < order.size(); ++run) {
+      if (shares[run] < 0) return true;
+      difference += (order[run] == Side::head ? shares[run] : -shares[run]) / 2;
+    }
+    differences_.push_back(difference);
+    return std::abs(difference - median(differences_)) <= largest_deviation;
   }
-  return std::abs(difference) <= largest_difference;
-}
+
+ private:
+  std::vector<double> differences_ = {0, 0};
+};
 
 }  // namespace feedrate::inline v0

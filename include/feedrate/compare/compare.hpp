@@ -126,7 +126,7 @@ class InProcessComparison {
       shares[i] = one.others_share;
       logs[static_cast<std::size_t>(order[i])] += std::log(rates[i]) / 2;
     }
-    if (!is_undisturbed(order, shares)) {
+    if (!filter_.accepts(order, shares)) {
       ++disturbed_;
       return;
     }
@@ -152,6 +152,7 @@ class InProcessComparison {
   const CompareOptions& options_;
   const C& clock_;
   SequentialTest test_{1, options_.test()};
+  DisturbanceFilter filter_;
   std::uint64_t drawn_ = 0;
   int disturbed_ = 0;
   double base_logs_ = 0, head_logs_ = 0;

@@ -117,8 +117,8 @@ inline void SequentialTest::look() {
   std::vector<RobustMean> means;
   for (const Metric& metric : metrics_) means.push_back(robust_mean(metric.log_ratios));
   find_alarms(means, options_.alarm_alpha / looks);
-  if (is_confirming()) return;
   find_passes(means, options_.pass_alpha / looks);
+  if (is_confirming()) return;
   give_up_if_hopeless(means);
   end_where_settled();
 }
@@ -144,7 +144,8 @@ inline void SequentialTest::find_alarms(const std::vector<RobustMean>& means, do
 
 inline void SequentialTest::find_passes(const std::vector<RobustMean>& means, double alpha) {
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
-    if (means[m].low(alpha) > options_.limits.log_max()) metrics_[m].conclusion = Conclusion::pass;
+    if (metrics_[m].alarmed || means[m].low(alpha) <= options_.limits.log_max()) continue;
+    metrics_[m].conclusion = Conclusion::pass;
   }
 }
 

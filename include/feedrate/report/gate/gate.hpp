@@ -18,14 +18,14 @@ namespace feedrate::inline v0 {
 
 /// A metric: its value, what it was before, and what is concluded.
 struct GateMetric {
-  std::string name;  ///< such as samples_per_s, or that of a benchmark
-  std::string unit;  ///< samples/s, s, bytes, or 1 for a share or ratio
+  std::string name = {};  ///< such as samples_per_s, or that of a benchmark
+  std::string unit = {};  ///< samples/s, s, bytes, or 1 for a share or ratio
   bool higher_is_better = true;
-  Interval value;                        ///< 95 % interval; infinite bounds: not known
-  std::optional<Interval> base;          ///< the same, of what it is compared with
-  std::optional<Interval> speed_ratio;   ///< the new speed over the base's; above 1 is faster
-  std::optional<Conclusion> conclusion;  ///< empty: measured, not judged
-  std::string reason;                    ///< one sentence, where the conclusion is not `pass`
+  Interval value;                             ///< 95 % interval; infinite bounds: not known
+  std::optional<Interval> base = {};          ///< the same, of what it is compared with
+  std::optional<Interval> speed_ratio = {};   ///< the new speed over the base's; above 1 is faster
+  std::optional<Conclusion> conclusion = {};  ///< empty: measured, not judged
+  std::string reason = {};                    ///< one sentence, where the conclusion is not `pass`
 };
 
 /// What a requirement came to.
@@ -38,11 +38,19 @@ constexpr std::string_view name_of(Fulfilment fulfilment) noexcept {
 
 /// A requirement of the user's, such as "fed >= 0.90".
 struct GateRequirement {
-  std::string text;               ///< as it was given
-  std::string metric;             ///< its name
-  std::optional<Interval> value;  ///< empty where it was not measured
+  std::string text = {};               ///< as it was given
+  std::string metric = {};             ///< its name
+  std::optional<Interval> value = {};  ///< empty where it was not measured
   Fulfilment fulfilment = Fulfilment::inconclusive;
-  std::string reason;  ///< one sentence, where it is not met or not known
+  std::string reason = {};  ///< one sentence, where it is not met or not known
+};
+
+/// One run of a comparison that counts.
+struct GateRun {
+  std::string side = {};            ///< base or head
+  int block = 0;                    ///< four runs that were compared with each other
+  double others_share = -1;         ///< of the CPUs that other processes took; below 0: unknown
+  std::vector<double> values = {};  ///< by metric, in their order and units
 };
 
 /// The whole document.
@@ -56,6 +64,7 @@ struct Gate {
   LossLimits limits;
   std::vector<GateMetric> metrics;
   std::vector<GateRequirement> requirements;
+  std::vector<GateRun> runs;            ///< of a comparison, in their order
   std::vector<std::string> notes;       ///< what else is to be known, a sentence each
   std::optional<Conclusion> overruled;  ///< that holds whatever the metrics say: not_comparable
 

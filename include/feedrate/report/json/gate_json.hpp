@@ -52,6 +52,13 @@ inline Json to_json(const GateRequirement& requirement) {
           {"reason", detail::or_null(requirement.reason)}};
 }
 
+inline Json to_json(const GateRun& run) {
+  return {{"side", run.side},
+          {"block", run.block},
+          {"others_share", run.others_share < 0 ? Json(nullptr) : Json(run.others_share)},
+          {"values", run.values}};
+}
+
 /// The document. What is unknown is null.
 inline Json to_json(const Gate& gate) {
   Json json = {
@@ -68,6 +75,7 @@ inline Json to_json(const Gate& gate) {
       detail::json_array(gate.metrics, [](const GateMetric& metric) { return to_json(metric); });
   json["requirements"] = detail::json_array(
       gate.requirements, [](const GateRequirement& requirement) { return to_json(requirement); });
+  json["runs"] = detail::json_array(gate.runs, [](const GateRun& run) { return to_json(run); });
   json["notes"] = gate.notes;
   return json;
 }

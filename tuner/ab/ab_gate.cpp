@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ab/ab_gate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "feedrate/report/gate/gate_sentences.hpp"
+#include "feedrate/report/text/format.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr double alpha = 0.05;
+
+/// The geometric mean of one metric on one side; `number` is its place in all runs.
+Interval interval_of(const AbOutcome& outcome, Side side, std::size_t number) {
+  std::vector<double> values;
+  for (const AbRun& run : outcome.runs) {
+    if (run.side == side) values.push_back(run.result.metrics[number].value);
+  }
+  return geometric_interval(values, alpha);
+}
+
+/// Why there is no verdict on a metric.
+std::string open_reason(const AbOutcome& outcome, std::size_t judged) {
+  if (outcome.not_comparable) {
+    return "Other processes took more CPU from one side than from the other in " +
+           std::to_string(outcome.disturbed) + " of " +
+           std::to_string(outcome.disturbed + outcome.blocks) +
+           " blocks of runs: use an idle machine.";
+  }
+  if (std::find(outcome.judged.begin(), outcome.judged.end(), Conclusion::slower) !=
+      outcome.judged.end()) {
+    return "The comparison ended when another metric was slower.";
+  }
+  const std::string noise = "One block of runs varies by " + format_percent(outcome.noise[judged]);
+  if (outcome.blocks_missing > 0) {
+    return noise + ", so that about " + std::to_string(outcome.blocks_missing) +
+           " blocks would be needed: measure longer (--seconds), or use an idle machine.";
+  }
+  if (outcome.budget_over) return noise + ", and the budget is over: raise --budget.";
+  return noise + ", and " + std::to_string(outcome.blocks) +
+         " blocks do not tell: raise --blocks or --seconds, or use an idle machine.";
+}
+
+/// The part of a pipeline that got slower with it, where one surely did.
+std::string ceiling_reason(const Gate& gate) {
+  std::string moved;
+  for (const auto& [name, part] : {std::pair("loader_samples_per_s", "the loader alone"),
+                                   std::pair("device_samples_per_s", "the step alone")}) {
+    const auto metric = std::find_if(gate.metrics.begin(), gate.metrics.end(),
+                                     [&](const GateMetric& one) { return one.name == name; });
+    if (metric == gate.metrics.end() || metric->speed_ratio->high >= 1) continue;
+    moved += std::string(moved.empty() ? "" : ", ") + part + " " +
+             change_text(metric->speed_ratio->estimate);
+  }
+  return moved.empty() ? "" : "Of its parts: " + moved + ".";
+}
+
+std::string reason_of(const Gate& gate, const AbOutcome& outcome, std::size_t judged,
+                      Conclusion conclusion) {
+  if (conclusion == Conclusion::pass) return "";
+  if (conclusion != Conclusion::slower) return open_reason(outcome, judged);
+  return ceiling_reason(gate);
+}
+
+/// Of a metric that is not judged: by the blocks, as of those that are.
+Interval ratio_of(const AbOutcome& outcome, std::size_t number) {
+  std::vector<double> log_ratios(static_cast<std::size_t>(outcome.blocks), 0.0);
+  for (const AbRun& run : outcome.runs) {
+    const double log_speed = std::log(run.result.metrics[number].speed()) / 2;
+    log_ratios[static_cast<std::size_t>(run.block)] +=
+        run.side == Side::head ? log_speed : -log_speed;
+  }
+  return ratio_interval(robust_mean(log_ratios));
+}
+
+void add_metrics(Gate& gate, const AbOutcome& outcome) {
+  const auto& pattern = outcome.runs.front().result.metrics;
+  for (std::size_t number = 0; number < pattern.size(); ++number) {
+    gate.metrics.push_back({.name = pattern[number].name,
+                            .unit = pattern[number].unit,
+                            .higher_is_better = pattern[number].higher_is_better,
+                            .value = interval_of(outcome, Side::head, number),
+                            .base = interval_of(outcome, Side::base, number),
+                            .speed_ratio = ratio_of(outcome, number)});
+  }
+}
+
+void add_conclusions(Gate& gate, const AbOutcome& outcome) {
+  const auto& pattern = outcome.runs.front().result.metrics;
+  for (std::size_t number = 0, judged = 0; number < pattern.size(); ++number) {
+    if (!pattern[number].judged) continue;
+    GateMetric& metric = gate.metrics[number];
+    const Conclusion conclusion =
+        outcome.not_comparable ? Conclusion::not_comparable : outcome.judged[judged];
+    metric.conclusion = conclusion;
+    metric.reason = reason_of(gate, outcome, judged, conclusion);
+    ++judged;
+  }
+}
+
+/// The planted loss takes the place of the conclusions.
+void require_found(Gate& gate, double planted) {
+  const bool found =
+      std::any_of(gate.metrics.begin(), gate.metrics.end(),
+                  [](const GateMetric& one) { return one.conclusion == Conclusion::slower; });
+  const bool passed = gate.conclusion() == Conclusion::pass;
+  const auto judged = std::find_if(gate.metrics.begin(), gate.metrics.end(),
+                                   [](const GateMetric& one) { return one.conclusion; });
+  GateRequirement requirement{.text = "a planted loss of " + format_percent(planted) + " is found",
+                              .metric = judged->name,
+                              .value = judged->value,
+                              .fulfilment = found    ? Fulfilment::met
+                                            : passed ? Fulfilment::not_met
+                                                     : Fulfilment::inconclusive};
+  if (passed) requirement.reason = "The slowed runs passed: measure longer (--seconds).";
+  if (!found && !passed) requirement.reason = judged->reason;
+  gate.requirements.push_back(requirement);
+  for (GateMetric& metric : gate.metrics) {
+    metric.conclusion.reset();
+    metric.reason.clear();
+  }
+}
+
+void add_runs(Gate& gate, const AbOutcome& outcome) {
+  for (const AbRun& run : outcome.runs) {
+    GateRun told{.side = run.side == Side::base ? "base" : "head",
+                 .block = run.block,
+                 .others_share = run.result.others_share};
+    for (const RunMetric& metric : run.result.metrics) told.values.push_back(metric.value);
+    gate.runs.push_back(std::move(told));
+  }
+}
+
+std::string blocks_note(const AbOutcome& outcome) {
+  std::string text = std::to_string(outcome.blocks) + " blocks of four runs";
+  if (outcome.disturbed > 0) {
+    text += "; " + std::to_string(outcome.disturbed) + " more were disturbed, and left out";
+  }
+  return text + ".";
+}
+
+}  // namespace
+
+void add_outcome(Gate& gate, const AbRequest& request, const AbOutcome& outcome) {
+  gate.limits = request.options.limits;
+  gate.notes.push_back(blocks_note(outcome));
+  if (outcome.runs.empty()) {
+    gate.overruled = Conclusion::not_comparable;
+    return;
+  }
+  add_metrics(gate, outcome);
+  add_conclusions(gate, outcome);
+  add_runs(gate, outcome);
+  if (request.plant) require_found(gate, *request.plant);
+}
+
+}  // namespace feedrate

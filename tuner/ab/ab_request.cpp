@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ab/ab_request.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/shell.hpp"
+#include "request/option_group.hpp"
+#include "request/run_flags.hpp"
+#include "values/axes.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr const char* purpose =
+    "Compare two commands, or two configs: is HEAD slower than BASE? Both run in turns, each time "
+    "in a fresh process. Exit code 0: pass, 1: slower, 3: inconclusive or not comparable.";
+
+/// What is read once all flags are known.
+struct Texts {
+  std::string base, head;
+  bool time = false, benchmark_json = false;
+};
+
+double parse_loss(const char* flag, const std::string& text) {
+  const double loss = parse_percent(flag, text);
+  if (loss > 0 && loss < 1) return loss;
+  throw Error(Fault::usage, std::string(flag) + " " + text + " must lie between 0% and 100%.");
+}
+
+double parse_duration(const char* flag, const std::string& text) {
+  const double seconds = parse_seconds(flag, text);
+  if (seconds > 0) return seconds;
+  throw Error(Fault::usage, std::string(flag) + " must be longer than 0 s.");
+}
+
+void add_metrics(CLI::App& app, AbRequest& request, Texts& texts) {
+  const OptionGroup group(app, "What is compared (default: the rate that the commands report)");
+  group.value("--rate", request.rate, "EXPR",
+              "Read the rate from the output: 'regex:([0-9.]+) img/s'. Not needed for scripts that "
+              "train from PyTorch's DataLoader, nor for programs that report their speed.",
+              [](const char*, const std::string& text) { return RateExpression(text); });
+  group.flag("--time", texts.time, "The time from start to end of each command.");
+  group.flag("--benchmark-json", texts.benchmark_json,
+             "The commands are Google Benchmark programs: each benchmark is a metric.");
+  group.text("--base", texts.base, "PAIRS",
+             "A config of a built-in workload or of --data, such as workers=2,batch=64, in place "
+             "of commands.");
+  group.text("--head", texts.head, "PAIRS", "The config that is compared with it.");
+}
+
+void add_limits(CLI::App& app, AbRequest& request) {
+  const OptionGroup group(app, "Limits");
+  CompareOptions& options = request.options;
+  group.value("--max-loss", options.limits.max, "SHARE",
+              "The largest loss of the rate that may pass. Default: 10%.", parse_loss);
+  group.value("--tolerate", options.limits.tolerated, "SHARE",
+              "A loss that is surely larger is reported as slower. Default: 3%.", parse_loss);
+  group.value("--seconds", options.run_s, "TIME", "Measured of each run. Default: 1s.",
+              parse_duration);
+  group.value("--blocks", options.most_blocks, "N",
+              "Give up after N blocks of four runs. Default: 60.",
+              [](const char* flag, const std::string& text) {
+                return parse_integer(flag, text, 6, 10000);
+              });
+  group.value("--budget", options.budget_s, "TIME",
+              "Give up when the next block would end later. Default: 10min.", parse_duration);
+  group.value("--trial-timeout", request.timeout_s, "TIME",
+              "End a run that reports nothing for this long; with --time and --benchmark-json, one "
+              "that takes longer. Default: 60s, and 10min for those.",
+              parse_duration);
+  group.value("--seed", options.seed, "N", "Of the order of runs. Default: 0.",
+              [](const char* flag, const std::string& text) { return parse_count(flag, text); });
+}
+
+void add_self_check(CLI::App& app, AbRequest& request) {
+  const OptionGroup group(app, "Can it see? (BASE alone)");
+  group.flag("--aa", request.aa, "Compare BASE with itself: this must pass.");
+  group.value("--plant", request.plant, "SHARE",
+              "Compare BASE with itself, slowed so that it loses this share of its rate. Exit code "
+              "0: the loss was found.",
+              parse_loss);
+}
+
+void add_running(CLI::App& app, AbRequest& request) {
+  const OptionGroup group(app, "Commands");
+  group.text("--workdir", request.folder, "DIR", "ProgramRun the commands in DIR. Default: here.");
+  group.flag("--keep-trackers", request.keep_trackers,
+             "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
+  const OptionGroup output(app, "Output");
+  output.flag("--json", request.output.json, "Print the result as JSON instead of the screen.");
+  output.flag("--quiet", request.output.quiet, "Print only the verdict and errors.");
+  output.off("--no-progress", request.progress, "Do not show what is being run.");
+}
+
+/// The words behind each "--".
+std::vector<std::vector<std::string>> cut_commands(std::vector<std::string>& words) {
+  std::vector<std::vector<std::string>> commands;
+  const auto first = std::find(words.begin(), words.end(), "--");
+  for (auto at = first; at != words.end();) {
+    const auto next = std::find(at + 1, words.end(), "--");
+    commands.emplace_back(at + 1, next);
+    at = next;
+  }
+  words.erase(first, words.end());
+  return commands;
+}
+
+AbMetric metric_of(const AbRequest& request, const Texts& texts) {
+  const bool configs = !texts.base.empty() || !texts.head.empty();
+  const int asked = (request.rate ? 1 : 0) + (texts.time ? 1 : 0) + (texts.benchmark_json ? 1 : 0) +
+                    (configs ? 1 : 0);
+  if (asked > 1) {
+    throw Error(Fault::usage,
+                "Choose one of --rate, --time, --benchmark-json, and --base with --head.");
+  }
+  return texts.time             ? AbMetric::time
+         : texts.benchmark_json ? AbMetric::benchmark_json
+         : configs              ? AbMetric::config
+                                : AbMetric::rate;
+}
+
+void read_configs(AbRequest& request, const Texts& texts) {
+  if (texts.base.empty() || (texts.head.empty() && !request.is_self_check())) {
+    throw Error(Fault::usage, "Two configs are compared: give both --base and --head.");
+  }
+  request.base_text = texts.base;
+  request.head_text = texts.head;
+  request.base_config = parse_against(texts.base, std::nullopt, "--base");
+  request.head_config = request.is_self_check() ? request.base_config
+                                                : parse_against(texts.head, std::nullopt, "--head");
+}
+
+void read_commands(AbRequest& request, std::vector<std::vector<std::string>> commands) {
+  const std::size_t wanted = request.is_self_check() ? 1 : 2;
+  if (commands.size() != wanted) {
+    throw Error(Fault::usage, (wanted == 1 ? std::string("One command is compared with itself")
+                                           : std::string("Two commands are compared")) +
+                                  ", and " + std::to_string(commands.size()) +
+                                  " were given: write autotune ab [OPTIONS] -- BASE" +
+                                  (wanted == 1 ? "" : " -- HEAD") +
+                                  "; a command that has a -- of its own goes into sh -c '...'.");
+  }
+  for (const auto& command : commands) {
+    if (command.empty()) throw Error(Fault::usage, "There is no command behind a --.");
+  }
+  request.base = commands.front();
+  request.head = commands.back();
+}
+
+void refuse_both_checks(const AbRequest& request) {
+  if (!request.aa || !request.plant) return;
+  throw Error(Fault::usage, "Choose --aa or --plant: one compares equals, the other does not.");
+}
+
+void check_limits(const LossLimits& limits) {
+  if (limits.tolerated < limits.max) return;
+  throw Error(Fault::usage, "--tolerate must be less than --max-loss: no verdict lies between.");
+}
+
+/// Only configs have data and a device that can be chosen.
+void check_pipeline(const CLI::App& app, const AbRequest& request) {
+  if (request.metric == AbMetric::config) return;
+  for (const CLI::Option* option : app.get_options()) {
+    const bool of_pipeline =
+        option->get_group() == "Data and workload" || option->get_name() == "--device";
+    if (option->count() == 0 || !of_pipeline) continue;
+    throw Error(Fault::usage, option->get_name() +
+                                  " is for the configs of --base and --head: leave it out, the "
+                                  "commands choose themselves.");
+  }
+}
+
+}  // namespace
+
+std::string subject_of(const AbRequest& request) {
+  const auto name = [](const std::string& pairs, const std::vector<std::string>& words) {
+    if (words.empty()) return pairs;
+    std::string line;
+    for (const std::string& word : words) (line += line.empty() ? "" : " ") += shell_quoted(word);
+    return line;
+  };
+  const std::string base = name(request.base_text, request.base);
+  const std::string head = name(request.head_text, request.head);
+  if (request.plant) return base + " with itself, slowed by " + format_percent(*request.plant);
+  return request.aa ? base + " with itself" : head + " with " + base;
+}
+
+std::optional<AbRequest> parse_ab(const std::vector<std::string>& words) {
+  AbRequest request;
+  Texts texts;
+  CLI::App app(purpose, "autotune ab");
+  add_metrics(app, request, texts);
+  add_limits(app, request);
+  add_self_check(app, request);
+  add_data(app, request.data);
+  add_device(app, request.device);
+  add_running(app, request);
+  add_gate_output(app, request.output);
+  std::vector<std::string> own = words;
+  auto commands = cut_commands(own);
+  if (!parse_words(app, own)) return std::nullopt;
+  request.metric = metric_of(request, texts);
+  refuse_both_checks(request);
+  check_limits(request.options.limits);
+  check_pipeline(app, request);
+  if (request.metric == AbMetric::config && commands.empty()) {
+    read_configs(request, texts);
+  } else {
+    read_commands(request, std::move(commands));
+  }
+  request.command_line = "autotune ab";
+  for (const std::string& word : words) (request.command_line += ' ') += shell_quoted(word);
+  return request;
+}
+
+}  // namespace feedrate

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ab/ab_session.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "ab/planted_loss.hpp"
+#include "feedrate/compare/sequential_test.hpp"
+#include "feedrate/core/clock.hpp"
+#include "feedrate/core/error.hpp"
+#include "feedrate/report/text/format.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr std::string_view name_of(Side side) {
+  return side == Side::base ? "BASE" : "HEAD";
+}
+
+/// The number of metrics that are judged.
+std::size_t count_judged(const ProgramRun& run) {
+  return static_cast<std::size_t>(
+      std::count_if(run.metrics.begin(), run.metrics.end(),
+                    [](const RunMetric& metric) { return metric.judged; }));
+}
+
+class AbSession {
+ public:
+  AbSession(const AbRequest& request, Program& base, Program& head, const AbWatch& watch)
+      : request_(request), base_(base), head_(head), watch_(watch) {}
+
+  AbOutcome operator()() {
+    warm_up();
+    SequentialTest test(count_judged(*pattern_), request_.options.test());
+    while (!test.is_over() && !is_disturbed() && has_time()) observe_block(test);
+    conclude(test);
+    return std::move(outcome_);
+  }
+
+ private:
+  bool is_disturbed() const { return is_too_disturbed(outcome_.blocks, outcome_.disturbed); }
+
+  /// Whether one more block, as long as those so far, ends within the budget. The first always
+  /// runs.
+  bool has_time() {
+    if (drawn_ == 0) return true;
+    const double used_s = clock_.now_s() - began_s_;
+    outcome_.budget_over =
+        used_s + used_s / static_cast<double>(drawn_) > request_.options.budget_s;
+    return !outcome_.budget_over;
+  }
+
+  void warm_up() {
+    watch_.say("warming up");
+    pattern_ = run(Side::base);
+    require_pattern(run(Side::head), Side::head);
+    began_s_ = clock_.now_s();
+  }
+
+  ProgramRun run(Side side) {
+    Program& program = side == Side::base ? base_ : head_;
+    std::optional<PlantedLoss> loss;
+    if (side == Side::head && request_.plant) {
+      loss.emplace(*request_.plant, program.is_guarded());
+    }
+    ProgramRun run = program.run();
+    if (pattern_) require_pattern(run, side);
+    return run;
+  }
+
+  void require_pattern(const ProgramRun& run, Side side) const {
+    const auto& wanted = pattern_->metrics;
+    const auto refuse = [&](const std::string& what) {
+      throw Error(Fault::data, std::string(name_of(side)) + " " + what +
+                                   ": runs that measure different things can't be compared.");
+    };
+    for (const RunMetric& metric : run.metrics) {
+      const auto same = std::find_if(wanted.begin(), wanted.end(), [&](const RunMetric& other) {
+        return other.name == metric.name;
+      });
+      if (same == wanted.end()) refuse("has '" + metric.name + "', and the first run had not");
+      if (same->unit != metric.unit) {
+        refuse("has '" + metric.name + "' in " + metric.unit + ", and the first run had it in " +
+               same->unit);
+      }
+    }
+    for (const RunMetric& metric : wanted) {
+      const bool there = std::any_of(run.metrics.begin(), run.metrics.end(),
+                                     [&](const RunMetric& own) { return own.name == metric.name; });
+      if (!there) refuse("lacks '" + metric.name + "', which the first run had");
+    }
+  }
+
+  void observe_block(SequentialTest& test) {
+    const auto order = block_order(request_.options.seed, drawn_++);
+    std::array<ProgramRun, 4> runs;
+    std::array<double, 4> shares{};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      watch_.say(block_text(test) + ", " + std::string(name_of(order[i])));
+      runs[i] = run(order[i]);
+      shares[i] = runs[i].others_share;
+    }
+    if (!filter_.accepts(order, shares)) {
+      ++outcome_.disturbed;
+      return;
+    }
+    test.add(log_ratios(order, runs));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      outcome_.runs.push_back({outcome_.blocks, order[i], std::move(runs[i])});
+    }
+    ++outcome_.blocks;
+  }
+
+  std::string block_text(const SequentialTest& test) const {
+    std::string text = "block " + std::to_string(test.blocks() + 1) + " of at least " +
+                       std::to_string(test.blocks() + test.blocks_wanted());
+    if (test.is_confirming()) text += ", checking an alarm";
+    return text;
+  }
+
+  /// One per judged metric, in the order of the first run.
+  std::vector<double> log_ratios(const std::array<Side, 4>& order,
+                                 const std::array<ProgramRun, 4>& runs) const {
+    std::vector<double> ratios;
+    for (const RunMetric& wanted : pattern_->metrics) {
+      if (!wanted.judged) continue;
+      std::array<double, 4> speeds{};
+      std::transform(runs.begin(), runs.end(), speeds.begin(), [&](const ProgramRun& run) {
+        return std::find_if(run.metrics.begin(), run.metrics.end(),
+                            [&](const RunMetric& metric) { return metric.name == wanted.name; })
+            ->speed();
+      });
+      ratios.push_back(log_ratio_of(order, speeds));
+    }
+    return ratios;
+  }
+
+  void conclude(const SequentialTest& test) {
+    outcome_.not_comparable = is_disturbed();
+    outcome_.blocks_missing = test.blocks_missing();
+    for (std::size_t metric = 0; metric < count_judged(*pattern_); ++metric) {
+      outcome_.judged.push_back(test.conclusion(metric));
+      outcome_.ratios.push_back(ratio_interval(test.log_ratio(metric)));
+      outcome_.noise.push_back(test.noise(metric));
+    }
+  }
+
+  const AbRequest& request_;
+  Program& base_;
+  Program& head_;
+  const AbWatch& watch_;
+  SteadyClock clock_;
+  std::optional<ProgramRun> pattern_;
+  double began_s_ = 0;
+  DisturbanceFilter filter_;
+  std::uint64_t drawn_ = 0;  ///< blocks, disturbed ones among them
+  AbOutcome outcome_;
+};
+
+}  // namespace
+
+AbOutcome run_ab(const AbRequest& request, Program& base, Program& head, const AbWatch& watch) {
+  return AbSession(request, base, head, watch)();
+}
+
+}  // namespace feedrate
