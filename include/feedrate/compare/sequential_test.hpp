@@ -171,8 +171,10 @@ inline void SequentialTest::merge_fresh() {
 }
 
 /// Where a metric scatters so much that four times the blocks would not tell, the test ends here.
-/// Both bounds must fit between the two limits.
+/// Both bounds must fit between the two limits. One wild block of the first ten is no reason: they
+/// are not trimmed.
 inline void SequentialTest::give_up_if_hopeless(const std::vector<RobustMean>& means) {
+  if (blocks_ <= 10) return;
   const auto looks = static_cast<double>(looks_.size());
   const double gap = options_.limits.log_tolerated() - options_.limits.log_max();
   const double width =
