@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-from tap import main, test
+from tap import Skip, main, test
 
 FOLDER, FIXTURES = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 
@@ -45,6 +45,20 @@ def pictures_of_a_folder_are_counted(tmp):
     for picture in (FIXTURES / "images").glob("*.jpg"):
         (tmp / "pictures/class" / picture.name).write_bytes(picture.read_bytes())
     assert example("iterate", "pictures", cwd=tmp)
+
+
+@test
+def a_test_and_a_benchmark_of_ones_own_compare_new_code_with_old_code(tmp):
+    # Bug: a matcher that never fails. Twice the work is slower on any machine; of equal work, only
+    # that a verdict is printed.
+    program = FOLDER / "example_regression_test"
+    if not program.exists() or not (FOLDER / "example_benchmark_gate").exists():
+        raise Skip("Catch2 or Google Benchmark is not installed")
+    done = subprocess.run([program, "A sum that is made twice is slower"], cwd=tmp, timeout=120,
+                          capture_output=True, text=True, check=False)
+    assert "slower: 0.5" in " ".join(done.stdout.split()) and done.returncode == 0, done.stdout
+    out = example("benchmark_gate", cwd=tmp)
+    assert "prefetch_of_4" in out and "times as fast as base" in out, out
 
 
 main()
