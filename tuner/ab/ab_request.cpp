@@ -18,6 +18,11 @@ constexpr const char* purpose =
     "Compare two commands, or two configs: is HEAD slower than BASE? Both run in turns, each time "
     "in a fresh process. Exit code 0: pass, 1: slower, 3: inconclusive or not comparable.";
 
+constexpr const char* usage =
+    "autotune ab [OPTIONS] -- BASE... -- HEAD...\n"
+    "       autotune ab [OPTIONS] --base PAIRS --head PAIRS\n"
+    "       autotune ab [OPTIONS] --aa|--plant SHARE -- BASE...";
+
 /// What is read once all flags are known.
 struct Texts {
   std::string base, head;
@@ -201,7 +206,7 @@ std::optional<AbRequest> parse_ab(const std::vector<std::string>& words) {
   add_gate_output(app, request.output);
   std::vector<std::string> own = words;
   auto commands = cut_commands(own);
-  if (!parse_words(app, own)) return std::nullopt;
+  if (!parse_words(app, own, usage)) return std::nullopt;
   request.metric = metric_of(request, texts);
   refuse_both_checks(request);
   check_limits(request.options.limits);

@@ -48,8 +48,8 @@ void add_color(CLI::App& app, ColorWish& color) {
       ->type_name("WHEN");
 }
 
-bool parse_words(CLI::App& app, std::vector<std::string> words) {
-  app.formatter(std::make_shared<FittingHelp>());
+bool parse_words(CLI::App& app, std::vector<std::string> words, const std::string& usage) {
+  app.formatter(std::make_shared<FittingHelp>(usage));
   app.set_help_flag("--help,-h", "Print this help and exit.");
   std::reverse(words.begin(), words.end());
   try {

@@ -28,7 +28,8 @@ void add_color(CLI::App& app, ColorWish& color);
 void refuse_empty_value(const std::string& flag, const std::string& text);
 
 /// Adds --help and reads the words. Prints the help or the version where that is asked for, and
-/// returns false then. Throws Error(usage) on what the app does not know, and on empty values.
-bool parse_words(CLI::App& app, std::vector<std::string> words);
+/// returns false then. `usage` are the lines of the help that say how it is written; empty: NAME
+/// [OPTIONS]. Throws Error(usage) on what the app does not know, and on empty values.
+bool parse_words(CLI::App& app, std::vector<std::string> words, const std::string& usage = "");
 
 }  // namespace feedrate

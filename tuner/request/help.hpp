@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "feedrate/report/text/format.hpp"
 #include "request/terminal.hpp"
@@ -17,6 +18,9 @@ namespace feedrate {
 /// CLI11's help puts what is said of an option on one line, however long.
 class FittingHelp : public CLI::Formatter {
  public:
+  /// `usage`: the lines behind "Usage: "; empty: CLI11's own.
+  explicit FittingHelp(std::string usage) : usage_(std::move(usage)) {}
+
   std::string make_option_desc(const CLI::Option* option) const override {
     return lines_of(option->get_description(), right_columns());
   }
@@ -24,8 +28,7 @@ class FittingHelp : public CLI::Formatter {
     return lines_of(app->get_description(), width_) + "\n";
   }
   std::string make_usage(const CLI::App* app, std::string name) const override {
-    if (app->get_subcommands({}).empty()) return CLI::Formatter::make_usage(app, name);
-    return "Usage: autotune [OPTIONS] [-- COMMAND...]\n       autotune VERB [OPTIONS]\n";
+    return usage_.empty() ? CLI::Formatter::make_usage(app, name) : "Usage: " + usage_ + "\n";
   }
   std::string make_subcommand(const CLI::App* verb) const override {
     return labelled("  " + verb->get_name(), verb->get_description(), get_column_width(), width_);
@@ -45,6 +48,7 @@ class FittingHelp : public CLI::Formatter {
     return block;
   }
 
+  std::string usage_;
   std::size_t width_ = columns(STDOUT_FILENO);
 };
 

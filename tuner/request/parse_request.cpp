@@ -21,6 +21,8 @@ namespace {
 constexpr std::array<std::string_view, 5> shown_again = {"--json", "--quiet", "--verbose",
                                                          "--no-progress", "--color"};
 
+constexpr const char* usage = "autotune [OPTIONS] [-- COMMAND...]\n       autotune VERB [OPTIONS]";
+
 /// What is read once all flags are known.
 struct LateTexts {
   std::string against, what_if;
@@ -159,7 +161,7 @@ std::optional<TuneRequest> parse_request(const std::vector<std::string>& given,
   add_summaries(app, verbs);
   std::vector<std::string> words = given;
   request.command.words = cut_command(words);
-  if (!parse_words(app, words)) return std::nullopt;
+  if (!parse_words(app, words, usage)) return std::nullopt;
   refuse_late_verb(app);
   request.search.what_if = app.count("--what-if") > 0;
   if (!request.resume.empty()) {
