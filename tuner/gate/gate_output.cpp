@@ -71,18 +71,18 @@ void print_screen(const Gate& gate, const GateOutput& output) {
   }
 }
 
-void write(const Gate& gate, const FormatFile& file) {
-  const std::string text = file.format->write(gate);
+void write(const Gate& gate, const FormatFile& file, Undecided undecided) {
+  const std::string text = file.format->write(gate, undecided);
   if (is_standard_output(file)) return print_document(text);
   write_file(file.path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 /// Writes all that can be written; the sentence of the first that can't.
-std::string write_all(const Gate& gate, const std::vector<FormatFile>& files) {
+std::string write_all(const Gate& gate, const GateOutput& output) {
   std::string failure;
-  for (const FormatFile& file : files) {
+  for (const FormatFile& file : output.files) {
     try {
-      write(gate, file);
+      write(gate, file, output.undecided);
     } catch (const Error& error) {
       if (failure.empty()) failure = error.what();
     }
@@ -118,11 +118,11 @@ void add_gate_output(CLI::App& app, GateOutput& output) {
 
 int finish_gate(const Gate& gate, const GateOutput& output) {
   if (output.json) {
-    print_document(json_document(gate));
+    print_document(json_document(gate, output.undecided));
   } else {
     print_screen(gate, output);
   }
-  const std::string failure = write_all(gate, output.files);
+  const std::string failure = write_all(gate, output);
   if (!failure.empty()) throw Error(Fault::internal, failure);
   return exit_code_of(gate.conclusion(), output.undecided);
 }

@@ -49,7 +49,10 @@ inline Gate example_gate() {
                   example_metric("noisy", 0.05, Conclusion::inconclusive),
                   example_metric("disturbed", 0, Conclusion::not_comparable)};
   gate.metrics[3].speed_ratio.reset();
-  GateMetric memory{.name = "memory_bytes", .unit = "bytes", .higher_is_better = false};
+  GateMetric memory;
+  memory.name = "memory_bytes";
+  memory.unit = "bytes";
+  memory.higher_is_better = false;
   memory.value = {3e9, -unknown, unknown};
   gate.metrics.push_back(memory);
   gate.requirements = {

@@ -7,6 +7,13 @@
 #include <string>
 #include <string_view>
 
+#include "feedrate/report/formats/annotations.hpp"
+#include "feedrate/report/formats/bencher.hpp"
+#include "feedrate/report/formats/csv.hpp"
+#include "feedrate/report/formats/google_benchmark.hpp"
+#include "feedrate/report/formats/junit.hpp"
+#include "feedrate/report/formats/markdown.hpp"
+#include "feedrate/report/formats/openmetrics.hpp"
 #include "feedrate/report/gate/gate.hpp"
 #include "feedrate/report/json/gate_json.hpp"
 
@@ -14,16 +21,22 @@ namespace feedrate::inline v0 {
 
 struct Format {
   std::string_view name;
-  std::string_view reader;  ///< who reads it
-  std::string (*write)(const Gate&);
+  std::string (*write)(const Gate&, Undecided);
 };
 
-inline std::string json_document(const Gate& gate) {
+inline std::string json_document(const Gate& gate, Undecided) {
   return json_text(to_json(gate));
 }
 
-inline constexpr std::array<Format, 1> formats = {{
-    {"json", "results/gate.schema.json", json_document},
+inline constexpr std::array<Format, 8> formats = {{
+    {"annotations", annotations_document},
+    {"bencher", bencher_document},
+    {"csv", csv_document},
+    {"google-benchmark", google_benchmark_document},
+    {"json", json_document},
+    {"junit", junit_document},
+    {"markdown", markdown_document},
+    {"openmetrics", openmetrics_document},
 }};
 
 }  // namespace feedrate::inline v0

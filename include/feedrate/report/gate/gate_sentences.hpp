@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "feedrate/report/gate/gate.hpp"
 #include "feedrate/report/text/clean_text.hpp"
@@ -49,6 +50,13 @@ inline std::string words_of(Fulfilment fulfilment) {
   return fulfilment == Fulfilment::not_met ? "not met" : std::string(name_of(fulfilment));
 }
 
+/// What a requirement counts as.
+constexpr Conclusion conclusion_of(Fulfilment fulfilment) noexcept {
+  return fulfilment == Fulfilment::met       ? Conclusion::pass
+         : fulfilment == Fulfilment::not_met ? Conclusion::slower
+                                             : Conclusion::inconclusive;
+}
+
 namespace detail {
 
 inline std::string in_brackets(const std::string& bounds) {
@@ -62,6 +70,18 @@ inline std::string estimate_text(const Interval& value, std::string_view unit) {
 
 inline std::string with_reason(std::string text, std::string_view reason) {
   return reason.empty() ? text + "." : std::move(text) + ". " + clean_text(reason);
+}
+
+/// Metrics from the worst to the best; those that are not judged last.
+inline std::vector<const GateMetric*> worst_first(const Gate& gate) {
+  std::vector<const GateMetric*> metrics;
+  for (const GateMetric& metric : gate.metrics) metrics.push_back(&metric);
+  const auto badness = [](const GateMetric* one) {
+    return one->conclusion ? static_cast<int>(*one->conclusion) : -1;
+  };
+  std::stable_sort(metrics.begin(), metrics.end(),
+                   [&](const auto* a, const auto* b) { return badness(a) > badness(b); });
+  return metrics;
 }
 
 /// "2 of 5 metrics are", "1 of 1 requirement is".
@@ -142,6 +162,32 @@ inline std::string sentence_of(const Gate& gate, const GateRequirement& requirem
           (requirement.value ? name + " is " + detail::estimate_text(*requirement.value, unit)
                              : name + " was not measured"),
       requirement.reason);
+}
+
+/// What did not pass.
+struct Failure {
+  Conclusion conclusion = Conclusion::slower;
+  std::string kind;      ///< such as "not met"
+  std::string sentence;  ///< what, how much, interval, reason
+};
+
+/// The worst first: requirements, then metrics.
+inline std::vector<Failure> failures_of(const Gate& gate) {
+  std::vector<Failure> failures;
+  const auto add_requirements = [&](Fulfilment fulfilment) {
+    for (const GateRequirement& requirement : gate.requirements) {
+      if (requirement.fulfilment != fulfilment) continue;
+      failures.push_back(
+          {conclusion_of(fulfilment), words_of(fulfilment), sentence_of(gate, requirement)});
+    }
+  };
+  add_requirements(Fulfilment::not_met);
+  for (const GateMetric* metric : detail::worst_first(gate)) {
+    if (!metric->conclusion || *metric->conclusion == Conclusion::pass) continue;
+    failures.push_back({*metric->conclusion, words_of(*metric->conclusion), sentence_of(*metric)});
+  }
+  add_requirements(Fulfilment::inconclusive);
+  return failures;
 }
 
 /// The verdict, in capitals and as a sentence: "SLOWER: 2 of 5 metrics are slower".

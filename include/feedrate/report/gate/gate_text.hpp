@@ -29,18 +29,6 @@ inline std::string fitted(std::string_view text, std::size_t columns) {
   return cut + "...";
 }
 
-/// Metrics from the worst to the best; those that are not judged last.
-inline std::vector<const GateMetric*> worst_first(const Gate& gate) {
-  std::vector<const GateMetric*> metrics;
-  for (const GateMetric& metric : gate.metrics) metrics.push_back(&metric);
-  const auto badness = [](const GateMetric* one) {
-    return one->conclusion ? static_cast<int>(*one->conclusion) : -1;
-  };
-  std::stable_sort(metrics.begin(), metrics.end(),
-                   [&](const auto* a, const auto* b) { return badness(a) > badness(b); });
-  return metrics;
-}
-
 /// "name   now   change   95 % interval   conclusion" in columns.
 inline std::string metric_row(const GateMetric& metric, std::size_t name_columns) {
   const Interval nothing{};
@@ -79,30 +67,12 @@ inline std::string metrics_text(const Gate& gate, std::size_t width) {
 
 }  // namespace detail
 
-/// What did not pass: one sentence each, the worst first.
-inline std::vector<std::string> failures_of(const Gate& gate) {
-  std::vector<std::string> lines;
-  const auto add_requirements = [&](Fulfilment fulfilment) {
-    for (const GateRequirement& requirement : gate.requirements) {
-      if (requirement.fulfilment != fulfilment) continue;
-      lines.push_back(words_of(fulfilment) + ": " + sentence_of(gate, requirement));
-    }
-  };
-  add_requirements(Fulfilment::not_met);
-  for (const GateMetric* metric : detail::worst_first(gate)) {
-    if (!metric->conclusion || *metric->conclusion == Conclusion::pass) continue;
-    lines.push_back(words_of(*metric->conclusion) + ": " + sentence_of(*metric));
-  }
-  add_requirements(Fulfilment::inconclusive);
-  return lines;
-}
-
 /// The verdict and a line per failure: what, how much, interval, reason.
 inline std::string gate_verdict_text(const Gate& gate, std::size_t width) {
   std::string text = labelled("", verdict_of(gate), 0, width);
-  const std::vector<std::string> failures = failures_of(gate);
+  const std::vector<Failure> failures = failures_of(gate);
   for (std::size_t i = 0; i < std::min(failures.size(), detail::most_failures); ++i) {
-    text += labelled("-", failures[i], 2, width);
+    text += labelled("-", failures[i].kind + ": " + failures[i].sentence, 2, width);
   }
   if (failures.size() > detail::most_failures) {
     text += "- and " + format_count(failures.size() - detail::most_failures) + " more\n";
