@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "feedrate/report/formats/names.hpp"
+#include "feedrate/report/formats/units.hpp"
 #include "feedrate/report/json/json.hpp"
 
 namespace feedrate::inline v0 {
@@ -21,8 +22,8 @@ struct BencherMeasure {
 };
 
 inline BencherMeasure measure_of(std::string_view unit) {
-  if (unit == "s") return {"latency", 1e9};
-  if (unit.ends_with("/s")) return {"throughput", 1};
+  if (seconds_in(unit) > 0) return {"latency", seconds_in(unit) * 1e9};
+  if (is_rate(unit)) return {"throughput", 1};
   return {unit == "bytes" ? "memory-bytes" : "ratio", 1};
 }
 

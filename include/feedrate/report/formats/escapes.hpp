@@ -61,7 +61,7 @@ inline std::string xml_text(std::string_view text) {
 /// For a cell of a Markdown table. A pipe ends the cell, even behind a backslash on some readers.
 /// Source: CommonMark 0.30, 2.4: any ASCII punctuation may be escaped by a backslash.
 inline std::string markdown_text(std::string_view text) {
-  constexpr std::string_view special = "\\`*_{}[]()<>#+-!~&$:@";
+  constexpr std::string_view special = "\\`*_{}[]()<>#+-!~&$";
   std::string result;
   for (const char c : clean_text(text)) {
     if (c == '|') {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "feedrate/report/formats/names.hpp"
+#include "feedrate/report/formats/units.hpp"
 #include "feedrate/report/json/json.hpp"
 
 namespace feedrate::inline v0 {
@@ -16,9 +17,9 @@ namespace detail {
 
 /// Seconds of a run, or per unit of work of a rate; empty for what is neither, such as memory.
 inline std::optional<double> seconds_of(double value, std::string_view unit) {
-  const bool rate = unit.ends_with("/s");
-  if (!(value > 0) || !std::isfinite(value) || (unit != "s" && !rate)) return std::nullopt;
-  return rate ? 1 / value : value;
+  if (!(value > 0) || !std::isfinite(value)) return std::nullopt;
+  if (is_rate(unit)) return 1 / value;
+  return seconds_in(unit) > 0 ? std::optional(value * seconds_in(unit)) : std::nullopt;
 }
 
 /// The CPU's time is not known: compare.py wants one, and gets the real time again.
@@ -28,7 +29,7 @@ inline Json benchmark_entry(const std::string& name, double seconds, const GateM
                 {"repetitions", 1}, {"repetition_index", 0},      {"threads", 1},
                 {"iterations", 1},  {"real_time", seconds * 1e9}, {"cpu_time", seconds * 1e9},
                 {"time_unit", "ns"}};
-  if (metric.unit != "s") entry["items_per_second"] = value;
+  if (is_rate(metric.unit)) entry["items_per_second"] = value;
   return entry;
 }
 

@@ -16,9 +16,9 @@ namespace detail {
 inline constexpr std::size_t most_markdown_rows = 200;
 
 inline std::string markdown_row(const GateMetric& metric) {
-  const auto cell = [](const std::string& text) { return " " + markdown_text(text) + " |"; };
-  const auto value = [&](double v) { return value_text(v, metric.unit); };
-  std::string row = "|" + cell(metric.name);
+  const auto cell = [](const std::string& text) { return " " + text + " |"; };
+  const auto value = [&](double v) { return markdown_text(value_text(v, metric.unit)); };
+  std::string row = "|" + cell(markdown_text(metric.name));
   row += cell(metric.conclusion ? words_of(*metric.conclusion) : "not judged");
   row += cell(metric.base ? value(metric.base->estimate) : "");
   row += cell(value(metric.value.estimate));
@@ -57,8 +57,8 @@ inline std::string markdown_reasons(const Gate& gate) {
   const auto metrics = worst_first(gate);
   for (std::size_t i = 0; i < std::min(metrics.size(), most_markdown_rows); ++i) {
     if (metrics[i]->reason.empty()) continue;
-    text += "- " + markdown_text(metrics[i]->name) + ": " + markdown_text(metrics[i]->reason) +
-            "\n";
+    text +=
+        "- " + markdown_text(metrics[i]->name) + ": " + markdown_text(metrics[i]->reason) + "\n";
   }
   return text.empty() ? text : text + "\n";
 }
@@ -66,9 +66,8 @@ inline std::string markdown_reasons(const Gate& gate) {
 }  // namespace detail
 
 inline std::string markdown_document(const Gate& gate, Undecided) {
-  std::string text = "### autotune " + markdown_text(gate.verb) + ": " +
-                     markdown_text(verdict_of(gate)) + "\n\n" + markdown_text(gate.subject) +
-                     "\n\n";
+  std::string text = "### autotune " + gate.verb + ": " + verdict_of(gate) + "\n\n" +
+                     markdown_text(gate.subject) + "\n\n";
   text += detail::markdown_table(gate) + detail::markdown_requirements(gate) +
           detail::markdown_reasons(gate);
   for (const std::string& note : gate.notes) text += markdown_text(note) + "\n\n";
