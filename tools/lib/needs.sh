@@ -5,6 +5,8 @@
 needs_autotune=(compiler meson ninja pkg-config json cli11 jpeg blas)
 needs_gpu=("${needs_autotune[@]}" catch2)
 needs_test=("${needs_gpu[@]}" benchmark jsonschema)
+# The readers of what a gate writes. A test whose reader is missing is skipped.
+wanted_by_test=(junitparser prometheus-client markdown-it scipy compare-py)
 
 # at_least WANTED FOUND: compares versions.
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
@@ -47,6 +49,8 @@ blas_is_here() {
     { ! has_apt && { pkg-config --exists cblas || pkg-config --exists blas; }; }
 }
 
+python_has() { "$(python_of_meson)" -c "import $1"; }
+
 # is_here PART
 is_here() {
   case $1 in
@@ -60,9 +64,14 @@ is_here() {
     blas) blas_is_here ;;
     catch2) pkg-config --atleast-version=3.0 catch2-with-main ;;
     benchmark) pkg-config --exists benchmark ;;
-    jsonschema) "$(python_of_meson)" -c 'import jsonschema' ;;
+    jsonschema) python_has jsonschema ;;
+    junitparser) python_has junitparser ;;
+    prometheus-client) python_has prometheus_client ;;
+    markdown-it) python_has markdown_it ;;
+    scipy) python_has scipy.stats ;;
+    compare-py) ls {,"$deps/root"}/usr/share/benchmark/compare.py | grep . ;;
     clang-format) command -v clang-format ;;
-    venv) "$(python_of_meson)" -c 'import ensurepip' ;;
+    venv) python_has ensurepip ;;
   esac >/dev/null 2>&1
 }
 
@@ -82,7 +91,8 @@ package_of() {
     jpeg) echo libjpeg-dev ;;
     blas) echo libopenblas-dev ;;
     benchmark) echo libbenchmark-dev ;;
-    jsonschema) echo python3-jsonschema ;;
+    jsonschema | junitparser | prometheus-client | markdown-it | scipy) echo "python3-$1" ;;
+    compare-py) echo libbenchmark-tools ;;
     venv) echo python3-venv ;;
     *) echo "$1" ;;
   esac
@@ -100,7 +110,8 @@ described() {
     blas) echo "OpenBLAS with its headers" ;;
     catch2) echo "Catch2 3.0 or newer" ;;
     benchmark) echo "Google Benchmark" ;;
-    jsonschema) echo "jsonschema for python3" ;;
+    compare-py) echo "compare.py of Google Benchmark" ;;
+    jsonschema | junitparser | prometheus-client | markdown-it | scipy) echo "$1 for python3" ;;
     *) echo "$1" ;;
   esac
 }
