@@ -5,8 +5,8 @@
 needs_autotune=(compiler meson ninja pkg-config json cli11 jpeg blas)
 needs_gpu=("${needs_autotune[@]}" catch2)
 needs_test=("${needs_gpu[@]}" benchmark jsonschema)
-# The readers of what a gate writes. A test whose reader is missing is skipped.
-wanted_by_test=(junitparser prometheus-client markdown-it scipy compare-py)
+# The readers of what a gate writes, and of YAML. A test whose reader is missing is skipped.
+wanted_by_test=(junitparser prometheus-client markdown-it yaml scipy compare-py)
 
 # at_least WANTED FOUND: compares versions.
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
@@ -68,6 +68,7 @@ is_here() {
     junitparser) python_has junitparser ;;
     prometheus-client) python_has prometheus_client ;;
     markdown-it) python_has markdown_it ;;
+    yaml) python_has yaml ;;
     scipy) python_has scipy.stats ;;
     compare-py) ls {,"$deps/root"}/usr/share/benchmark/compare.py | grep . ;;
     clang-format) command -v clang-format ;;
@@ -91,7 +92,7 @@ package_of() {
     jpeg) echo libjpeg-dev ;;
     blas) echo libopenblas-dev ;;
     benchmark) echo libbenchmark-dev ;;
-    jsonschema | junitparser | prometheus-client | markdown-it | scipy) echo "python3-$1" ;;
+    jsonschema | junitparser | prometheus-client | markdown-it | yaml | scipy) echo "python3-$1" ;;
     compare-py) echo libbenchmark-tools ;;
     venv) echo python3-venv ;;
     *) echo "$1" ;;
@@ -111,7 +112,7 @@ described() {
     catch2) echo "Catch2 3.0 or newer" ;;
     benchmark) echo "Google Benchmark" ;;
     compare-py) echo "compare.py of Google Benchmark" ;;
-    jsonschema | junitparser | prometheus-client | markdown-it | scipy) echo "$1 for python3" ;;
+    jsonschema | junitparser | prometheus-client | markdown-it | yaml | scipy) echo "$1 for python3" ;;
     *) echo "$1" ;;
   esac
 }
