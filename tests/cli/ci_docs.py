@@ -101,7 +101,7 @@ def with_tools(folder, **more):
 
 def yard(tmp):
     """What the page speaks of: two builds, pictures, scripts, a repository, a baseline."""
-    repo = repository(tmp / "repo", 1000, 1000)
+    repo = repository(tmp / "repo", 1000, 900)
     for side in ("base", "head"):
         executable(repo / side / "train", PROGRAM)
         (repo / side / "rate").write_text("1000")
