@@ -77,17 +77,17 @@ void write(const Gate& gate, const FormatFile& file, Undecided undecided) {
   write_file(file.path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-/// Writes all that can be written; the sentence of the first that can't.
-std::string write_all(const Gate& gate, const GateOutput& output) {
-  std::string failure;
-  for (const FormatFile& file : output.files) {
-    try {
-      write(gate, file, output.undecided);
-    } catch (const Error& error) {
-      if (failure.empty()) failure = error.what();
-    }
-  }
-  return failure;
+void show(const Gate& gate, const GateOutput& output) {
+  if (output.json) return print_document(json_document(gate, output.undecided));
+  print_screen(gate, output);
+}
+
+/// Keeps the sentence of the first failure: what else can be written is written.
+template <class Work>
+void attempt(std::string& failure, const Work& work) try {
+  work();
+} catch (const Error& error) {
+  if (failure.empty()) failure = error.what();
 }
 
 }  // namespace
@@ -117,12 +117,11 @@ void add_gate_output(CLI::App& app, GateOutput& output) {
 }
 
 int finish_gate(const Gate& gate, const GateOutput& output) {
-  if (output.json) {
-    print_document(json_document(gate, output.undecided));
-  } else {
-    print_screen(gate, output);
+  std::string failure;
+  for (const FormatFile& file : output.files) {
+    attempt(failure, [&] { write(gate, file, output.undecided); });
   }
-  const std::string failure = write_all(gate, output);
+  attempt(failure, [&] { show(gate, output); });
   if (!failure.empty()) throw Error(Fault::internal, failure);
   return exit_code_of(gate.conclusion(), output.undecided);
 }
