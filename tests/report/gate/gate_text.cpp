@@ -70,6 +70,8 @@ TEST_CASE("Bounds that are not known are not shown as numbers") {
   CHECK(bounds_text({1, 0.5, unknown}, text) == "at least 500 ms");
   CHECK(bounds_text({1, -unknown, 2}, text) == "at most 2.00 s");
   CHECK(bounds_text({1, -unknown, unknown}, text).empty());
+  CHECK(change_bounds_text({1, 0, unknown}).empty());
+  CHECK(change_bounds_text({1, 0, 1.5}) == "at most +50 %");
 }
 
 TEST_CASE("The screen keeps to the width and to 24 lines, whatever the names hold") {

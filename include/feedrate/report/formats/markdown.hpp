@@ -23,7 +23,7 @@ inline std::string markdown_row(const GateMetric& metric) {
   row += cell(metric.base ? value(metric.base->estimate) : "");
   row += cell(value(metric.value.estimate));
   row += cell(metric.speed_ratio ? change_text(metric.speed_ratio->estimate) : "");
-  row += cell(metric.speed_ratio ? bounds_text(*metric.speed_ratio, change_text)
+  row += cell(metric.speed_ratio ? change_bounds_text(*metric.speed_ratio)
                                  : bounds_text(metric.value, value));
   return row + "\n";
 }

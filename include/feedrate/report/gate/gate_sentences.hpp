@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,12 @@ std::string bounds_text(const Interval& interval, const Text& text) {
   const bool low = std::isfinite(interval.low), high = std::isfinite(interval.high);
   if (low && high) return text(interval.low) + " to " + text(interval.high);
   return low ? "at least " + text(interval.low) : high ? "at most " + text(interval.high) : "";
+}
+
+/// The same of a ratio of speeds: that it is above 0 says nothing.
+inline std::string change_bounds_text(Interval ratio) {
+  if (ratio.low <= 0) ratio.low = -std::numeric_limits<double>::infinity();
+  return bounds_text(ratio, change_text);
 }
 
 /// How a conclusion is told.
@@ -145,7 +152,7 @@ inline std::string sentence_of(const GateMetric& metric) {
   if (metric.base) text += ", base " + value_text(metric.base->estimate, metric.unit);
   if (metric.speed_ratio) {
     text += ", speed " + change_text(metric.speed_ratio->estimate) +
-            detail::in_brackets(bounds_text(*metric.speed_ratio, change_text));
+            detail::in_brackets(change_bounds_text(*metric.speed_ratio));
   }
   return detail::with_reason(text, metric.reason);
 }

@@ -35,7 +35,7 @@ inline std::string metric_row(const GateMetric& metric, std::size_t name_columns
   const Interval& ratio = metric.speed_ratio.value_or(nothing);
   const std::string change = metric.speed_ratio ? change_text(ratio.estimate) : "";
   const std::string bounds =
-      metric.speed_ratio ? bounds_text(ratio, change_text)
+      metric.speed_ratio ? change_bounds_text(ratio)
                          : bounds_text(metric.value, [&](double v) { return format_number(v); });
   const std::string conclusion = metric.conclusion ? words_of(*metric.conclusion) : "";
   std::string row = fitted(clean_text(metric.name), name_columns) + " " +
