@@ -194,7 +194,7 @@ def the_page_has_commands_of_each_kind(tmp):
 
 
 @test
-def the_page_names_every_option_of_ab(tmp):
+def the_pages_name_every_option_of_ab(tmp):
     # Bug: an option that nobody documents.
     has("ab", "ab")
     _, out, _ = run("ab", "--help", cwd=tmp)
