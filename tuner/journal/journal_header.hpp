@@ -8,6 +8,7 @@
 
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/json/machine_from_json.hpp"
+#include "feedrate/report/json/workload_from_json.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -29,12 +30,6 @@ struct JournalHeader {
   std::string device;        ///< UUID of the GPU that trains; empty: another device does
 };
 
-inline void from_json(const Json& json, ToolInfo& tool) {
-  detail::read_all(json, "version", tool.version, "commit", tool.commit, "command_line",
-                   tool.command_line, "seed", tool.seed, "started_at", tool.started_at, "wall_s",
-                   tool.wall_s);
-}
-
 inline Json to_json(const ThreadPool& pool) {
   return {{"variable", pool.variable}, {"threads", pool.threads}};
 }
@@ -54,33 +49,11 @@ inline Json workload_json(const WorkloadInfo& workload) {
   return json;
 }
 
-namespace detail {
-
-/// What loading a sample costs, by the names of its parts; empty where it has none.
-inline std::optional<LoadCosts> read_load_costs(const Json& parts) {
-  LoadCosts costs;
-  for (const Json& part : parts) {
-    for (const auto& [name, seconds] : load_parts) {
-      if (part.at("name") == name) read(part, "seconds_per_sample", costs.*seconds);
-    }
-  }
-  return parts.empty() ? std::nullopt : std::optional(costs);
-}
-
-}  // namespace detail
-
-inline void from_json(const Json& json, WorkloadInfo& workload) {
-  detail::read_all(json, "name", workload.name, "kind", workload.kind, "dataset", workload.dataset,
-                   "path", workload.path, "model", workload.model, "field", workload.field,
-                   "stored_bytes", workload.stored_bytes, "samples", workload.samples,
-                   "sample_bytes", workload.sample_bytes, "model_flops_per_sample",
-                   workload.flops_per_sample);
-  workload.cache = json.at("cache") == "cold" ? CacheMode::cold : CacheMode::warm;
-  detail::read(json, "cached_samples", workload.cached_samples);
-  workload.load = detail::read_load_costs(json.at("load_parts"));
-  workload.gpu_ceilings = gpu_ceilings_of(json.at("gpu_ceilings"));
-  detail::read_all(json, "pixels", workload.pixels, "device_free_bytes", workload.device_free_bytes,
-                   "rate_source", workload.rate_source, "script", workload.script);
+/// Reads what `workload_json` writes.
+inline void read_workload(const Json& json, WorkloadInfo& workload) {
+  json.get_to(workload);
+  detail::read_all(json, "field", workload.field, "stored_bytes", workload.stored_bytes, "pixels",
+                   workload.pixels, "device_free_bytes", workload.device_free_bytes);
   detail::read_if_told(json, "largest_batch", workload.largest_batch);  // older journals lack it
 }
 
@@ -106,8 +79,9 @@ inline void from_json(const Json& json, JournalHeader& header) {
                    header.folder, "report", header.report, "prepared_s", header.prepared_s,
                    "machine", header.machine, "card", header.card);
   if (header.card) header.card->machine = header.machine;
-  detail::read_all(json, "thread_pools", header.thread_pools, "workload", header.workload,
-                   "batches", header.batches, "device", header.device);
+  detail::read_all(json, "thread_pools", header.thread_pools, "batches", header.batches, "device",
+                   header.device);
+  read_workload(json.at("workload"), header.workload);
 }
 
 }  // namespace feedrate::inline v0

@@ -18,6 +18,7 @@
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/report/script.hpp"
+#include "feedrate/report/sentences.hpp"
 #include "feedrate/train/accelerators.hpp"
 #include "feedrate/tune/state/options.hpp"
 #include "feedrate/tune/state/outcome.hpp"
@@ -100,6 +101,7 @@ struct Report {
   std::string objective = "utilization";
   double budget_s = 0;
   Outcome outcome;
+  Sentences sentences;  ///< of its file, where it was read from one
   std::vector<Skip> skips;
   std::optional<Confirmation> confirmation;  ///< of a command's recommendation
   std::vector<std::string> touched_files;    ///< that a command made or changed, where it ran

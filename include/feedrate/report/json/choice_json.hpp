@@ -54,6 +54,7 @@ inline Json recommendation_json(const Report& report) {
     tiers[std::string(name)] = tier_json(report, choice);
   }
   return {{"status", name_of(outcome.choice().standing)},
+          {"tier", tier_names[static_cast<std::size_t>(outcome.choice().tier)]},
           {"config", to_json(outcome.recommended().config)},
           {"trial", outcome.choice().trial},
           {"tiers", tiers},

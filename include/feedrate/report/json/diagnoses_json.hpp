@@ -4,12 +4,12 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/report/text/causes.hpp"
-#include "feedrate/tune/state/outcome.hpp"
 
 namespace feedrate::inline v0 {
 namespace detail {
@@ -75,10 +75,10 @@ inline Json numbers_json(const CauseNumbers& numbers) {
   return json;
 }
 
-inline Json diagnosis_json(const Diagnosis& diagnosis, const Config& now) {
-  const CauseText text = cause_text(diagnosis, now);
+inline Json diagnosis_json(const Diagnosis& diagnosis, const CauseText& text) {
   return {{"cause", name_of(diagnosis.cause)},
           {"share_of_gap", diagnosis.share_of_gap},
+          {"summary", text.summary},
           {"evidence", text.evidence()},
           {"remedy", text.remedy},
           {"numbers", numbers_json(diagnosis.numbers)},
@@ -92,10 +92,11 @@ inline Json diagnosis_json(const Diagnosis& diagnosis, const Config& now) {
 }  // namespace detail
 
 /// One object for each cause, in their order.
-inline Json diagnoses_json(const Outcome& outcome) {
+inline Json diagnoses_json(const Report& report) {
   Json json = Json::array();
-  for (const Diagnosis& diagnosis : outcome.diagnoses) {
-    json.push_back(detail::diagnosis_json(diagnosis, outcome.trials[outcome.reference].config));
+  const auto& diagnoses = report.outcome.diagnoses;
+  for (std::size_t d = 0; d < diagnoses.size(); ++d) {
+    json.push_back(detail::diagnosis_json(diagnoses[d], cause_text(report, d)));
   }
   return json;
 }

@@ -3,17 +3,13 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <limits>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
 
 #include "feedrate/core/error.hpp"
-#include "feedrate/report/json/machine_json.hpp"
+#include "feedrate/report/json/fields.hpp"
 #include "feedrate/report/report.hpp"
 
 namespace feedrate::inline v0 {
@@ -35,46 +31,28 @@ inline int json_depth(std::string_view text) noexcept {
   return deepest;
 }
 
-/// The field `key`. The writers write null for what is unknown or not finite: it becomes the
-/// type's empty value, or, for numbers with a point, not-a-number.
+/// A value of an axis.
 template <class T>
-void read(const Json& object, const char* key, T& field) {
-  const Json& value = object.at(key);
-  if constexpr (std::is_floating_point_v<T>) {
-    field = value.is_null() ? std::numeric_limits<T>::quiet_NaN() : value.get<T>();
+void read_axis(const Json& value, T& field) {
+  if constexpr (std::is_enum_v<T>) {
+    field = static_cast<T>(index_of(names_of<T>, value));
+  } else if constexpr (std::is_same_v<T, bool>) {
+    value.get_to(field);
   } else {
-    field = value.is_null() ? T{} : value.get<T>();
+    field = number_of<T>(value);
   }
 }
 
-template <class T>
-void read(const Json& object, const char* key, std::optional<T>& field) {
-  const Json& value = object.at(key);
-  field = value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
-}
-
-/// A field that not everybody can tell: it stays as it is where it is null or missing.
-template <class T>
-void read_if_told(const Json& object, const char* key, T& field) {
-  if (object.contains(key) && !object.at(key).is_null()) object.at(key).get_to(field);
-}
-
-/// Several fields: a key, its field, a key, its field, and so on.
-inline void read_all(const Json&) {}
-
-template <class T, class... Rest>
-void read_all(const Json& object, const char* key, T& field, Rest&&... rest) {
-  read(object, key, field);
-  read_all(object, rest...);
-}
-
-/// Which of `names` the text is; throws Error(data) when it is none.
-template <std::size_t N>
-std::size_t index_of(const std::array<std::string_view, N>& names, const Json& json) {
-  const auto name = json.get<std::string>();
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) throw Error(Fault::data, "'" + name + "' is not known here.");
-  return static_cast<std::size_t>(found - names.begin());
+/// A config of a file that may be older than some axes, which then have their defaults.
+inline void read_older_config(const Json& object, const char* key, Config& config) {
+  read_by(object, key, [&](const Json& json) {
+    for_each_axis([&](const auto& axis) {
+      const std::string name(axis.name);
+      const bool newer = axis.newer || !axis.values;  // the first reports did not accumulate
+      if (newer && json.is_object() && !json.contains(name)) return;
+      read_by(json, name.c_str(), [&](const Json& value) { read_axis(value, config.*axis.field); });
+    });
+  });
 }
 
 }  // namespace detail
@@ -94,14 +72,8 @@ inline Json parse_json(std::string_view text) {
 
 inline void from_json(const Json& json, Config& config) {
   for_each_axis([&](const auto& axis) {
-    auto& field = config.*axis.field;
-    const Json& value = json.at(std::string(axis.name));
-    using Value = std::remove_reference_t<decltype(field)>;
-    if constexpr (std::is_enum_v<Value>) {
-      field = static_cast<Value>(detail::index_of(names_of<Value>, value));
-    } else {
-      value.get_to(field);
-    }
+    detail::read_by(json, std::string(axis.name).c_str(),
+                    [&](const Json& value) { detail::read_axis(value, config.*axis.field); });
   });
 }
 
@@ -112,14 +84,15 @@ inline void from_json(const Json& json, GpuActivity& gpm) {
 }
 
 inline void from_json(const Json& json, Round& round) {
-  detail::read_all(json, "order", round.order, "block", round.block, "start_s", round.start_s,
-                   "duration_s", round.duration_s, "samples", round.samples, "batches",
-                   round.batches, "wait_s", round.wait_s, "step_s", round.step_s, "cpu_s",
-                   round.cpu_s, "first_batch_s", round.first_batch_s, "ring_at_start",
-                   round.ring_at_start, "ring_at_end", round.ring_at_end, "variability",
-                   round.variability, "queue_s", round.queue_s, "energy_j", round.energy_j,
-                   "parked_cpu_s", round.parked_cpu_s, "outside_s", round.outside_s);
-  detail::read_if_told(json, "warm_up_batches", round.warm_up_batches);  // older journals lack it
+  detail::read_all(json, "order", round.order, "start_s", round.start_s, "duration_s",
+                   round.duration_s, "samples", round.samples, "batches", round.batches, "wait_s",
+                   round.wait_s, "step_s", round.step_s, "cpu_s", round.cpu_s, "first_batch_s",
+                   round.first_batch_s, "ring_at_start", round.ring_at_start, "ring_at_end",
+                   round.ring_at_end);
+  detail::read_newer(json, "block", round.block, "variability", round.variability, "queue_s",
+                     round.queue_s, "energy_j", round.energy_j, "parked_cpu_s", round.parked_cpu_s,
+                     "outside_s", round.outside_s);
+  detail::read_if_told(json, "warm_up_batches", round.warm_up_batches);
   detail::read_if_told(json, "others_share", round.others_share);
   const auto of_a_gpu = [&](const char* key, auto& field) {
     detail::read_if_told(json, key, field);  // scripts look at none

@@ -131,7 +131,7 @@ inline Json to_json(const Report& report) {
   json["what_if"] = what_if_json(outcome);
   json["emulation"] =
       report.accelerator ? to_json(emulation_of(outcome, *report.accelerator)) : Json(nullptr);
-  json["diagnoses"] = diagnoses_json(outcome);
+  json["diagnoses"] = diagnoses_json(report);
   json["unexplained_share"] = outcome.unexplained_share;
   json["skipped"] = detail::json_array(report.skips, [](const Skip& skip) -> Json {
     return {{"sample", skip.sample}, {"name", skip.name}, {"reason", skip.reason}};

@@ -45,22 +45,27 @@ inline void from_json(const Json& json, GpuState& gpu) {
 }
 
 inline void from_json(const Json& json, Gpu& gpu) {
-  detail::read_all(json, "name", gpu.name, "uuid", gpu.uuid, "memory_bytes", gpu.memory_bytes,
-                   "pci", gpu.pci, "compute_capability", gpu.compute_capability, "pcie_generation",
-                   gpu.pcie_generation, "pcie_lanes", gpu.pcie_lanes, "now", gpu.now);
-  const Json& node = json.at("numa_node");
-  gpu.numa_node = node.is_null() ? -1 : node.get<int>();
-  detail::read_if_told(json, "why_no_gpm", gpu.why_no_gpm);
+  detail::read_all(json, "name", gpu.name, "uuid", gpu.uuid);
+  const auto read = [&](const char* key, auto& field) { detail::read_if_told(json, key, field); };
+  read("memory_bytes", gpu.memory_bytes);
+  read("pci", gpu.pci);
+  read("compute_capability", gpu.compute_capability);
+  read("pcie_generation", gpu.pcie_generation);
+  read("pcie_lanes", gpu.pcie_lanes);
+  read("numa_node", gpu.numa_node);
+  read("now", gpu.now);
+  read("why_no_gpm", gpu.why_no_gpm);
 }
 
 inline void from_json(const Json& json, Machine& machine) {
   detail::read_all(json, "fingerprint", machine.fingerprint, "cpu_model", machine.cpu_model,
                    "kernel", machine.kernel, "cpus", machine.limits.cpus, "memory",
                    machine.limits.memory);
-  const Json& ulimits = json.at("ulimits");
-  detail::read_all(ulimits, "memlock_bytes", machine.limits.memlock_bytes, "open_files",
-                   machine.limits.open_files, "processes", machine.limits.processes, "shm_bytes",
-                   machine.limits.shm_bytes);
+  detail::read_by(json, "ulimits", [&](const Json& ulimits) {
+    detail::read_all(ulimits, "memlock_bytes", machine.limits.memlock_bytes, "open_files",
+                     machine.limits.open_files, "processes", machine.limits.processes, "shm_bytes",
+                     machine.limits.shm_bytes);
+  });
   detail::read_all(json, "storage", machine.storage, "gpus", machine.gpus.list, "why_no_gpus",
                    machine.gpus.why_none, "gpu_driver", machine.gpus.driver, "nvcc",
                    machine.cuda.nvcc, "cuda_version", machine.cuda.version);

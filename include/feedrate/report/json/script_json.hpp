@@ -42,17 +42,21 @@ inline Json to_json(const Script& script) {
 }
 
 inline void from_json(const Json& json, Script& script) {
-  detail::read_all(json, "loader", script.loader, "others", script.others, "config", script.config,
-                   "persistent", script.persistent, "batch_fixed", script.batch_fixed, "batches",
-                   script.batches, "device", script.device, "gpu", script.gpu, "torch",
-                   script.torch, "python", script.python, "world", script.world);
+  detail::read_all(json, "loader", script.loader, "others", script.others, "persistent",
+                   script.persistent, "batch_fixed", script.batch_fixed, "batches", script.batches,
+                   "device", script.device, "gpu", script.gpu, "torch", script.torch, "python",
+                   script.python, "world", script.world);
   detail::read_all(json, "copies", script.copies, "non_blocking", script.non_blocking, "start_s",
-                   script.start_s, "iterable", script.iterable);
+                   script.start_s);
+  detail::read_older_config(json, "config", script.config);
+  detail::read_if_told(json, "iterable", script.iterable);
   detail::read_if_told(json, "batches_per_update", script.batches_per_update);
 }
 
 inline Json to_json(const Confirmation& confirmation) {
-  if (!confirmation.failure.empty()) return {{"failure", confirmation.failure}};
+  if (!confirmation.failure.empty()) {
+    return {{"config", to_json(confirmation.config)}, {"failure", confirmation.failure}};
+  }
   const auto of_pairs = [&](Json value) { return confirmation.pairs > 0 ? value : Json(nullptr); };
   return {
       {"config", to_json(confirmation.config)},

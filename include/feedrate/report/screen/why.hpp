@@ -56,8 +56,7 @@ inline std::string gain_text(const Diagnosis& diagnosis) {
 
 /// A cause and, on lines of its own, its remedy.
 inline void add_cause(std::vector<std::string>& lines, const Diagnosis& diagnosis,
-                      const Config& now, bool verbose) {
-  const CauseText text = cause_text(diagnosis, now);
+                      const CauseText& text, bool verbose) {
   lines.push_back(verbose ? text.evidence() : text.summary);
   std::string remedy = "-> " + text.remedy;
   if (diagnosis.gain && remedy.ends_with('.')) remedy.pop_back();
@@ -111,7 +110,7 @@ inline std::vector<std::string> why_lines(const Report& report, bool verbose) {
   }
   const std::size_t shown = verbose ? causes.size() : std::min(causes.size(), most);
   for (std::size_t c = 0; c < shown; ++c) {
-    detail::add_cause(lines, causes[c], reference.config, verbose);
+    detail::add_cause(lines, causes[c], cause_text(report, c), verbose);
   }
   if (outcome.unexplained_share > 0.1) {
     lines.push_back(format_percent(outcome.unexplained_share) +

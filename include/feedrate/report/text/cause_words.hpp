@@ -6,20 +6,11 @@
 #include <string>
 
 #include "feedrate/core/axes.hpp"
+#include "feedrate/report/sentences.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/diagnosis.hpp"
 
 namespace feedrate::inline v0 {
-
-/// A cause in words, whole sentences.
-struct CauseText {
-  std::string summary;       ///< what was measured, in one sentence
-  std::string details = {};  ///< more of it; may be empty
-  std::string remedy = {};   ///< what to do
-
-  std::string evidence() const { return details.empty() ? summary : summary + " " + details; }
-};
-
 namespace cause_words {
 
 inline bool known(double number) noexcept {

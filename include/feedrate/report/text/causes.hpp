@@ -2,8 +2,10 @@
 // Causes in words: the only place where a diagnosis becomes sentences.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
+#include "feedrate/report/report.hpp"
 #include "feedrate/report/text/causes_loading.hpp"
 #include "feedrate/report/text/causes_step.hpp"
 
@@ -67,6 +69,13 @@ inline CauseText cause_text(const Diagnosis& diagnosis, const Config& now) {
   CauseText text = cause_words::text_of(diagnosis, now);
   if (diagnosis.rejected) text.remedy = "Fresh processes did not confirm a gain from this change.";
   return text;
+}
+
+/// The sentences of a diagnosis of the report's; of a report that was read, those of its file.
+inline CauseText cause_text(const Report& report, std::size_t diagnosis) {
+  if (!report.sentences.causes.empty()) return report.sentences.causes[diagnosis];
+  const Outcome& outcome = report.outcome;
+  return cause_text(outcome.diagnoses[diagnosis], outcome.trials[outcome.reference].config);
 }
 
 }  // namespace feedrate::inline v0

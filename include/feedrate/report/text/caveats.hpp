@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -82,6 +83,9 @@ inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
 /// The same for a choice of a report, against its reference.
 inline std::vector<std::string> caveats_of(const Report& report, const TierChoice& choice) {
   const auto& trials = report.outcome.trials;
+  for (std::size_t t = 0; t < report.sentences.caveats.size(); ++t) {
+    if (report.outcome.tiers[t].tier == choice.tier) return report.sentences.caveats[t];
+  }
   const auto& script = report.workload.script;
   return caveats_of(trials[report.outcome.reference].config, trials[choice.trial].config,
                     script ? script->batches_per_update : 0);
