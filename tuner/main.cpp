@@ -12,6 +12,9 @@
 namespace feedrate {
 namespace {
 
+/// Of an error that nobody expected: EX_SOFTWARE of sysexits.h, and never a verdict.
+constexpr int exit_unexpected = 70;
+
 int exit_code(Fault fault) noexcept {
   switch (fault) {
     case Fault::usage:
@@ -27,7 +30,7 @@ int exit_code(Fault fault) noexcept {
     case Fault::internal:
       break;
   }
-  return 1;
+  return exit_unexpected;
 }
 
 }  // namespace
@@ -43,5 +46,5 @@ int main(int argc, char** argv) try {
   return feedrate::exit_code(error.fault());
 } catch (const std::exception& error) {
   std::cerr << "autotune: " << error.what() << '\n';
-  return 1;
+  return feedrate::exit_unexpected;
 }

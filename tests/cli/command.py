@@ -635,7 +635,7 @@ def a_full_disk_is_one_sentence(tmp):
     with open("/dev/full", "w") as full:
         done = subprocess.run([AUTOTUNE, *QUICK, *TABULAR, "--output", "-", "--quiet"], cwd=tmp, stdout=full,
                               stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 1 and "standard output" in done.stderr, (done.returncode, done.stderr)
+    assert done.returncode == 70 and "standard output" in done.stderr, (done.returncode, done.stderr)
 
 
 @test
@@ -645,7 +645,7 @@ def a_report_that_does_not_fit_the_disk_is_one_sentence_and_the_result_is_shown(
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     code, out, err = run(*QUICK, *TABULAR, "--quiet", cwd=tmp, preexec_fn=small_files)
-    assert code == 1 and "The report was not written" in err, (code, err)
+    assert code == 70 and "The report was not written" in err, (code, err)
     assert out.startswith("autotune"), out
     assert list(tmp.iterdir()) == [], "half a report was left behind"
 

@@ -132,7 +132,7 @@ def a_step_that_takes_long_is_no_hang(tmp):
 def a_preparation_that_hangs_is_ended(tmp):
     # Bug: a heart that beats beside a thread which is stuck.
     begin = time.monotonic()
-    refused(1, "two processes died while preparing.*no sign of life for 1.50 s while it prepared", *QUICK,
+    refused(70, "two processes died while preparing.*no sign of life for 1.50 s while it prepared", *QUICK,
             "--workload", "stuck", "--trial-timeout", "300ms", cwd=tmp)
     assert time.monotonic() - begin < 30, "the hang was waited for"
 
@@ -186,7 +186,7 @@ def a_child_that_is_killed_between_two_rounds_costs_no_config(tmp):
 @test
 def a_child_that_cannot_start_ends_the_run_with_one_sentence(tmp):
     # Bug: a run that starts children for ever, or an exit code that means something else.
-    refused(1, "two processes died while preparing.*SIGSEGV", *QUICK, "--workload", "unpreparable", cwd=tmp)
+    refused(70, "two processes died while preparing.*SIGSEGV", *QUICK, "--workload", "unpreparable", cwd=tmp)
     refused(4, "no planted data", *QUICK, "--workload", "no_data", cwd=tmp)
     code, _, err = run(*QUICK, "--workload", "second_chance", cwd=tmp)
     assert code == 0 and (tmp / "prepared_once").exists(), err
@@ -228,7 +228,7 @@ def check_round_by_round(report, journal):
 @test
 def a_run_that_loses_its_last_child_leaves_an_interrupted_report(tmp):
     # Bug: an unfinished report that passes for a whole one, because an error ended its run.
-    refused(1, "two processes died while preparing", *QUICK, "--batch", "16,32", "--workload", "once", cwd=tmp)
+    refused(70, "two processes died while preparing", *QUICK, "--batch", "16,32", "--workload", "once", cwd=tmp)
     report = json.loads((tmp / "feedrate-once.json").read_text())
     validate(report)
     assert report["interrupted"] is True and report["trials"], report

@@ -14,7 +14,7 @@ enum class Fault {
   device,       ///< the device is missing or failed (exit 5)
   trials,       ///< every trial failed (exit 6)
   interrupted,  ///< the user stopped the run (exit 130)
-  internal,     ///< anything else (exit 1)
+  internal,     ///< anything else (exit 70)
 };
 
 /// The exception type of the library. `what()` is a full sentence for people.
