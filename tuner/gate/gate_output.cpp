@@ -13,10 +13,9 @@
 #include "feedrate/core/named.hpp"
 #include "feedrate/data/file_writer.hpp"
 #include "feedrate/report/gate/gate_text.hpp"
-#include "request/option_group.hpp"
+#include "request/gate_flags.hpp"
 #include "request/terminal.hpp"
 #include "screen/output.hpp"
-#include "values/axes.hpp"
 
 namespace feedrate {
 namespace {
@@ -105,14 +104,7 @@ void add_gate_output(CLI::App& app, GateOutput& output) {
       ->type_name("FORMAT=FILE")
       ->expected(1)
       ->take_all();
-  OptionGroup(app, group_name)
-      .value("--undecided", output.undecided, "HOW",
-             "What an inconclusive result counts as: pass (exit 0) or fail (exit 1). Default: exit "
-             "3.",
-             [](const char* flag, const std::string& text) {
-               return parse_name(flag, text, {"pass", "fail"}) == 0 ? Undecided::pass
-                                                                    : Undecided::fail;
-             });
+  add_undecided(app, output.undecided);
   app.parse_complete_callback([&app, &output] { refuse_two_documents(app, output); });
 }
 

@@ -7,8 +7,10 @@
 #include <string_view>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/text/shell.hpp"
 #include "request/check_request.hpp"
+#include "request/gate_flags.hpp"
 #include "request/option_group.hpp"
 #include "request/run_flags.hpp"
 #include "request/version.hpp"
@@ -140,6 +142,7 @@ void add_flags(CLI::App& app, TuneRequest& request, LateTexts& late) {
   add_device(app, request.device);
   add_constraints(app, request.constraints);
   add_command(app, request.command);
+  add_gate(app, request.gate, kinds_in(run_metrics));
   add_trials(app, request);
   add_output(app, request.output);
   OptionGroup(app, "Output")

@@ -10,6 +10,7 @@
 #include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
+#include "feedrate/report/gate/gate.hpp"
 #include "feedrate/tune/state/options.hpp"
 #include "request/flags.hpp"
 #include "values/against.hpp"
@@ -58,6 +59,12 @@ struct CommandRequest {
   bool confirm = true;
 };
 
+/// What the result has to fulfil.
+struct GateRequest {
+  std::vector<Requirement> requirements;
+  Undecided undecided = Undecided::exit_3;
+};
+
 /// What is written, and how.
 struct OutputRequest {
   std::string file;  ///< of the report; "-": standard output; empty: named after the workload
@@ -77,6 +84,7 @@ struct TuneRequest {
   Constraints constraints;
   SearchRequest search;
   CommandRequest command;
+  GateRequest gate;
   OutputRequest output;
   bool measure_card = true;
   double trial_timeout_s = 60;

@@ -10,6 +10,7 @@
 #include "command/command_trials.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/cache_folder.hpp"
+#include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/screen/screen.hpp"
 #include "feedrate/report/text/card.hpp"
@@ -139,6 +140,7 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
   report.tool.wall_s = wall_s;
   if (report.workload.kind != "command") report.settings = settings_for(report);
   report.next = next_steps(report, request, file);
+  report.requirements = judged(request.gate.requirements, report);
 }
 
 namespace {

@@ -14,12 +14,15 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/metrics.hpp"
 #include "feedrate/card/machine_facts.hpp"
 #include "feedrate/machine/cache_folder.hpp"
-#include "feedrate/report/json/machine_json.hpp"
+#include "feedrate/report/gate/gate_sentences.hpp"
+#include "feedrate/report/json/gate_json.hpp"
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "request/flags.hpp"
+#include "request/gate_flags.hpp"
 #include "request/terminal.hpp"
 #include "verbs/verb.hpp"
 #include "workload/cuda_device.hpp"
@@ -35,6 +38,7 @@ struct DoctorOptions {
   bool json = false;       ///< JSON instead of text
   bool color = false;      ///< colours the statuses
   std::size_t width = 80;  ///< columns of the output
+  GateRequest gate;
 };
 
 /// The storage that matters when none is named: where the cache is, or would be.
@@ -93,15 +97,36 @@ std::string summary(const std::vector<Finding>& findings) {
          ", notes: " + count(Status::note);
 }
 
-void write_text(const Facts& facts, const std::vector<Finding>& findings,
+Gate gate_of(const Facts& facts, const std::vector<Finding>& findings,
+             const DoctorOptions& options) {
+  Gate gate;
+  gate.machine = facts.card.machine;
+  gate.verb = "doctor";
+  gate.subject = "this machine";
+  gate.metrics = metrics_of(facts, findings);
+  gate.requirements = judged(options.gate.requirements, gate.metrics);
+  return gate;
+}
+
+/// "required  met: cpus >= 2: cpus is 2.".
+void write_requirements(const Gate& gate, const DoctorOptions& options, std::ostream& out) {
+  for (const GateRequirement& requirement : gate.requirements) {
+    const std::string line = words_of(requirement.fulfilment) + ": ";
+    out << labelled("required", line + sentence_of(gate, requirement), 10, options.width);
+  }
+}
+
+void write_text(const Facts& facts, const std::vector<Finding>& findings, const Gate& gate,
                 const DoctorOptions& options, std::ostream& out) {
   const std::size_t names = name_columns(findings);
   out << card_text(facts.card, options.width) << '\n';
   for (const Finding& finding : findings) write_finding(finding, names, options, out);
   out << '\n' << summary(findings) << '\n';
+  write_requirements(gate, options, out);
 }
 
-void write_json(const Facts& facts, const std::vector<Finding>& findings, std::ostream& out) {
+void write_json(const Facts& facts, const std::vector<Finding>& findings, const Gate& gate,
+                std::ostream& out) {
   Json list = Json::array();
   for (const Finding& finding : findings) {
     list.push_back({{"name", finding.name},
@@ -111,6 +136,7 @@ void write_json(const Facts& facts, const std::vector<Finding>& findings, std::o
   }
   const Json document = {{"status", name_of(worst_of(findings))},
                          {"findings", list},
+                         {"requirements", to_json(gate).at("requirements")},
                          {"machine", to_json(facts.card.machine)},
                          {"card", to_json(facts.card)}};
   // Names of files need not be UTF-8, and dump() would throw.
@@ -126,6 +152,7 @@ std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
                  "The folder or file whose storage is checked. Default: the cache folder.")
       ->type_name("PATH");
   app.add_flag("--json", options.json, "Print JSON instead of text.");
+  add_gate(app, options.gate, kinds_in(doctor_metrics));
   add_color(app, color);
   if (!parse_words(app, words)) return std::nullopt;
   options.color = use_color(color, STDOUT_FILENO);
@@ -133,20 +160,22 @@ std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
   return options;
 }
 
-/// Takes some seconds of measuring. Returns 1 where something is a problem, else 0. Throws
-/// Error(data) where the path doesn't exist.
+/// Takes some seconds of measuring. Returns 1 where something is a problem, else what comes of the
+/// requirements. Throws Error(data) where the path doesn't exist.
 int run(const std::vector<std::string>& words) {
   const auto options = parse(words);
   if (!options) return 0;
   Facts facts = gather_facts(path_to_look_at(*options));
   facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);
+  const Gate gate = gate_of(facts, findings, *options);
   if (options->json) {
-    write_json(facts, findings, std::cout);
+    write_json(facts, findings, gate, std::cout);
   } else {
-    write_text(facts, findings, *options, std::cout);
+    write_text(facts, findings, gate, *options, std::cout);
   }
-  return worst_of(findings) == Status::problem ? 1 : 0;
+  if (worst_of(findings) == Status::problem) return 1;
+  return exit_code_of(gate.conclusion(), options->gate.undecided);
 }
 
 const RegisteredVerb registered{{{"doctor", purpose}, run}};

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/diagnose/what_if.hpp"
 #include "feedrate/tune/tuner.hpp"
@@ -57,9 +58,11 @@ int TuneRun::operator()() {
   update(report_, outcome, measurer, wall_s(measurer), request_, file_);
   if (request_.is_command()) finish_command(command_run(), std::move(trials_), report_);
   report_.next = next_steps(report_, request_, file_);
+  report_.requirements = judged(request_.gate.requirements, report_);
   print_result(report_, request_, file_);
   file_.write(report_);
-  return report_.outcome.interrupted ? 130 : 0;
+  if (report_.outcome.interrupted) return 130;
+  return exit_code_of(gate_of(report_).conclusion(), request_.gate.undecided);
 }
 
 void TuneRun::begin() {

@@ -17,6 +17,7 @@
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
+#include "feedrate/report/requirement.hpp"
 #include "feedrate/report/script.hpp"
 #include "feedrate/report/sentences.hpp"
 #include "feedrate/train/accelerators.hpp"
@@ -103,9 +104,10 @@ struct Report {
   Outcome outcome;
   Sentences sentences;  ///< of its file, where it was read from one
   std::vector<Skip> skips;
-  std::optional<Confirmation> confirmation;  ///< of a command's recommendation
-  std::vector<std::string> touched_files;    ///< that a command made or changed, where it ran
-  std::vector<std::string> notes;            ///< what else is to be known of a command
+  std::optional<Confirmation> confirmation;   ///< of a command's recommendation
+  std::vector<std::string> touched_files;     ///< that a command made or changed, where it ran
+  std::vector<std::string> notes;             ///< what else is to be known of a command
+  std::vector<GateRequirement> requirements;  ///< of the user's, judged
   std::vector<Setting> settings;
   std::vector<NextStep> next;
 };

@@ -3,16 +3,15 @@
 // writer per format.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "feedrate/compare/conclusion.hpp"
 #include "feedrate/machine/machine.hpp"
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/requirement.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -26,23 +25,6 @@ struct GateMetric {
   std::optional<Interval> speed_ratio = {};   ///< the new speed over the base's; above 1 is faster
   std::optional<Conclusion> conclusion = {};  ///< empty: measured, not judged
   std::string reason = {};                    ///< one sentence, where the conclusion is not `pass`
-};
-
-/// What a requirement came to.
-enum class Fulfilment : std::uint8_t { met, inconclusive, not_met };
-
-constexpr std::string_view name_of(Fulfilment fulfilment) noexcept {
-  constexpr std::array<std::string_view, 3> names = {"met", "inconclusive", "not_met"};
-  return names[static_cast<std::size_t>(fulfilment)];
-}
-
-/// A requirement of the user's, such as "fed >= 0.90".
-struct GateRequirement {
-  std::string text = {};               ///< as it was given
-  std::string metric = {};             ///< its name
-  std::optional<Interval> value = {};  ///< empty where it was not measured
-  Fulfilment fulfilment = Fulfilment::inconclusive;
-  std::string reason = {};  ///< one sentence, where it is not met or not known
 };
 
 /// One run of a comparison that counts.

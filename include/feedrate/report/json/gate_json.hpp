@@ -2,29 +2,14 @@
 // A gate as one JSON document, in the shape of results/gate.schema.json.
 #pragma once
 
-#include <cmath>
 #include <string>
 
 #include "feedrate/report/gate/gate.hpp"
 #include "feedrate/report/json/json.hpp"
+#include "feedrate/report/json/requirement_json.hpp"
 
 namespace feedrate::inline v0 {
 namespace detail {
-
-inline Json finite_or_null(double value) {
-  return std::isfinite(value) ? Json(value) : Json(nullptr);
-}
-
-/// Bounds that are not known are null.
-inline Json bounds_json(const Interval& interval) {
-  return {{"estimate", finite_or_null(interval.estimate)},
-          {"low", finite_or_null(interval.low)},
-          {"high", finite_or_null(interval.high)}};
-}
-
-inline Json bounds_json(const std::optional<Interval>& interval) {
-  return interval ? bounds_json(*interval) : Json(nullptr);
-}
 
 inline Json conclusion_json(const std::optional<Conclusion>& conclusion) {
   return conclusion ? Json(name_of(*conclusion)) : Json(nullptr);
@@ -42,14 +27,6 @@ inline Json to_json(const GateMetric& metric) {
           {"speed_ratio", detail::bounds_json(metric.speed_ratio)},
           {"conclusion", detail::conclusion_json(metric.conclusion)},
           {"reason", detail::or_null(metric.reason)}};
-}
-
-inline Json to_json(const GateRequirement& requirement) {
-  return {{"text", requirement.text},
-          {"metric", requirement.metric},
-          {"value", detail::bounds_json(requirement.value)},
-          {"fulfilment", name_of(requirement.fulfilment)},
-          {"reason", detail::or_null(requirement.reason)}};
 }
 
 inline Json to_json(const GateRun& run) {

@@ -11,6 +11,7 @@
 #include "feedrate/report/json/gpu_ceilings_json.hpp"
 #include "feedrate/report/json/machine_json.hpp"
 #include "feedrate/report/json/model_json.hpp"
+#include "feedrate/report/json/requirement_json.hpp"
 #include "feedrate/report/json/script_json.hpp"
 #include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/report/json/what_if_json.hpp"
@@ -139,6 +140,8 @@ inline Json to_json(const Report& report) {
   json["confirmation"] = report.confirmation ? to_json(*report.confirmation) : Json(nullptr);
   json["touched_files"] = report.touched_files;
   json["notes"] = report.notes;
+  json["requirements"] = detail::json_array(
+      report.requirements, [](const GateRequirement& requirement) { return to_json(requirement); });
   json["settings"] = detail::json_array(report.settings, [](const Setting& setting) -> Json {
     return {{"framework", setting.framework},
             {"text", setting.text},

@@ -21,6 +21,14 @@ inline void from_json(const Json& json, NextStep& step) {
   detail::read_all(json, "command", step.command, "why", step.why);
 }
 
+inline void from_json(const Json& json, GateRequirement& requirement) {
+  detail::read_all(json, "text", requirement.text, "metric", requirement.metric, "value",
+                   requirement.value, "reason", requirement.reason);
+  detail::read_by(json, "fulfilment", [&](const Json& name) {
+    requirement.fulfilment = static_cast<Fulfilment>(detail::index_of(fulfilment_names, name));
+  });
+}
+
 inline void from_json(const Json& json, Accelerator& accelerator) {
   detail::read_all(json, "name", accelerator.name, "step_s", accelerator.step_s, "batch",
                    accelerator.batch, "wanted_utilization", accelerator.wanted, "source",
@@ -102,7 +110,7 @@ inline Report report_from_json(const Json& json) {
   });
   read_all(json, "skipped", report.skips, "settings", report.settings, "next", report.next);
   read_newer(json, "confirmation", report.confirmation, "touched_files", report.touched_files,
-             "notes", report.notes);
+             "notes", report.notes, "requirements", report.requirements);
   check_trials(report.outcome);
   if (report.confirmation && !json.at("confirmation").contains("config")) {  // of an older report
     report.confirmation->config = report.outcome.trials[report.outcome.reference].config;

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/report/gate/gate_sentences.hpp"
+#include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/screen/coverage.hpp"
 #include "feedrate/report/screen/offers.hpp"
@@ -34,9 +36,13 @@ class Screen {
 
   std::string text() {
     title();
-    if (outcome().tiers.empty()) return text_ + "No config was measured; see the report.\n";
+    if (outcome().tiers.empty()) {
+      section("GATE", requirements());
+      return text_ + "No config was measured; see the report.\n";
+    }
     section("SET", verdict_lines(report_, options_));
     section("", offer_lines(outcome(), options_.verbose));
+    section("GATE", requirements());
     text_ += rate_table(report_, options_) + "\n";
     section("WHY", why_lines(report_, options_.verbose));
     emulation();
@@ -66,6 +72,16 @@ class Screen {
   /// Lines behind a label.
   void section(std::string_view label, const std::vector<std::string>& lines) {
     for (const std::string& line : lines) block(std::exchange(label, ""), line);
+  }
+
+  /// "not met: fed >= 0.90: fed is 0.712 (95 % interval: 0.690 to 0.734)."
+  std::vector<std::string> requirements() const {
+    const Gate gate = gate_of(report_);
+    std::vector<std::string> lines;
+    for (const GateRequirement& requirement : gate.requirements) {
+      lines.push_back(words_of(requirement.fulfilment) + ": " + sentence_of(gate, requirement));
+    }
+    return lines;
   }
 
   void emulation() {
