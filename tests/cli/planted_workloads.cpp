@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t faulty_batch = 16;
 
 void fail_as(const std::string& name) {
-  if (name == "sound") return;  // without a word: a pipe that nobody reads would stop it
+  if (name == "sound" || name == "timed")
+    return;  // without a word: a pipe that nobody reads would stop it
   std::fprintf(stderr, "planted: a step that ends in %s\n", name.c_str());
   if (name == "segfault") std::raise(SIGSEGV);
   if (name == "abort") std::abort();
@@ -38,7 +39,19 @@ void compute() {
   while (SteadyClock{}.now_s() < end_s) continue;
 }
 
+/// Takes as long as the environment says, whoever else uses the CPUs; five times as long with
+/// batches of 16.
+void take_time(const char* microseconds, std::size_t batch) {
+  if (std::string(microseconds) == "crash") std::raise(SIGSEGV);
+  const unsigned times = batch == faulty_batch ? 5 : 1;
+  ::usleep(times * static_cast<unsigned>(std::atoi(microseconds)));
+}
+
 TrainStep make_step(const std::string& name) {
+  const char* microseconds = std::getenv("FEEDRATE_PLANTED_STEP_US");
+  if (name == "timed" && microseconds) {
+    return [microseconds](const Batch& batch) { take_time(microseconds, batch.count()); };
+  }
   return [name](const Batch& batch) {
     if (batch.count() == faulty_batch) fail_as(name);
     compute();

@@ -45,7 +45,7 @@ ROOMS = (
     ("tuner/script",),
     ("tuner/plan",),
     ("tuner/screen",),
-    ("tuner/gate",),
+    ("tuner/gate", "tuner/check"),
     ("tuner/ab",),
     ("tuner/verbs",),
     ("tuner",),

@@ -67,6 +67,8 @@ std::vector<Report> rare_reports() {
   offer.outcome.tiers[0].promising = 3;
   offer.outcome.tiers[0].promise = {1.2, 0.9, 1.5};
   offer.reference_given = true;
+  offer.requirements = {{"fed >= 0.9", "fed", Interval{0.95, 0.94, 0.96}, Fulfilment::met, ""},
+                        {"busy >= 1", "busy", {}, Fulfilment::not_met, "Not measured."}};
   reports.push_back(offer);
   Report script = testing::example_report();
   script.workload.kind = "command";
