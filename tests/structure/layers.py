@@ -34,7 +34,7 @@ ROOMS = (
     ("report/text",),
     ("report/gate",),
     ("report/json", "report/screen"),
-    ("report/formats",),
+    ("report/formats", "report/comparison"),
     # Not of the library: what is compiled. The command stands on all of it, its rooms bottom up.
     ("cuda/src",),
     ("tuner/process", "tuner/values", "tuner/doctor"),

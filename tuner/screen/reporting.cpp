@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 
@@ -143,29 +144,27 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
   report.requirements = judged(request.gate.requirements, report);
 }
 
-namespace {
-
-/// The screen, and where the report is.
-std::string shown(const Report& report, const OutputRequest& output, const std::string& path) {
-  const auto width = static_cast<std::size_t>(columns(STDOUT_FILENO));
+std::string screen_of(const Report& report, const std::string& path, ColorWish color,
+                      bool verbose) {
+  const std::size_t width = columns(STDOUT_FILENO);
   std::string text = screen_text(
-      report,
-      {.width = width, .color = use_color(output.color, STDOUT_FILENO), .verbose = output.verbose});
-  const char* more = output.verbose ? "" : " (--verbose shows more)";
+      report, {.width = width, .color = use_color(color, STDOUT_FILENO), .verbose = verbose});
+  const char* more = verbose ? "" : " (--verbose shows more)";
   for (const std::string& line : wrapped("report: " + path + more, width)) text += line + "\n";
   return text;
 }
 
-}  // namespace
+void print_out(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if ((written && std::fflush(stdout) == 0) || errno == EPIPE) return;
+  throw Error(Fault::internal, "The result could not be written to standard output.");
+}
 
 void print_result(const Report& report, const TuneRequest& request, const ReportFile& file) {
   const bool json = request.output.json || file.is_standard_output();
-  const std::string text =
-      json ? json_text(to_json(report)) : shown(report, request.output, file.path());
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) {
-    throw Error(Fault::internal, "The result could not be written to standard output.");
-  }
+  const OutputRequest& output = request.output;
+  print_out(json ? json_text(to_json(report))
+                      : screen_of(report, file.path(), output.color, output.verbose));
 }
 
 }  // namespace feedrate

@@ -35,7 +35,14 @@ std::vector<NextStep> next_steps(const Report& report, const TuneRequest& reques
 void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
             const TuneRequest& request, const ReportFile& file);
 
-/// Prints the result to standard output. Throws Error(internal) where that fails.
+/// The screen, and where the report is.
+std::string screen_of(const Report& report, const std::string& path, ColorWish color, bool verbose);
+
+/// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. Throws
+/// Error(internal) where printing fails otherwise.
+void print_out(const std::string& text);
+
+/// Prints the result to standard output. Throws as print_out.
 void print_result(const Report& report, const TuneRequest& request, const ReportFile& file);
 
 }  // namespace feedrate

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/report/json/read_report.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <filesystem>
 #include <fstream>
@@ -79,7 +82,10 @@ TEST_CASE("A file larger than 64 MiB is not read", "[read_report]") {
   // Bug: a machine that runs out of memory on a file that was named by mistake.
   const ReportFile file("{");
   std::filesystem::resize_file(file.path, detail::most_report_bytes + 1);
-  CHECK_THROWS_AS(read_report(file.path), Error);
+  CHECK_THROWS_WITH(read_report(file.path), EndsWith("is larger than 64 MiB, and no report; give "
+                                                     "the report of a run."));
+  CHECK_THROWS_WITH(read_report("/"), "'/' is a directory, not a file; give the report of a run.");
+  CHECK_THROWS_WITH(read_report(file.path + "x"), StartsWith("Can't open '"));
 }
 
 }  // namespace

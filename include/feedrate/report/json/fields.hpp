@@ -41,7 +41,9 @@ void at_place(const std::string& place, Read&& read) {
     const std::string_view text = error.what();
     throw Misread(place, std::string(text.substr(std::min(text.find("] ") + 2, text.size()))));
   } catch (const Error& error) {
-    throw Misread(place, error.what());
+    std::string sentence = error.what();
+    if (sentence.ends_with('.')) sentence.pop_back();
+    throw Misread(place, sentence);
   }
 }
 

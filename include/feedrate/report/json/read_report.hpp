@@ -2,6 +2,8 @@
 // Reads the file of a report; what is wrong with it is told in one sentence.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +36,19 @@ inline std::string line_and_column(std::string_view text, std::size_t byte) {
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t begin = before.rfind('\n') + 1;  // 0 where there is none
   return "line " + std::to_string(line) + ", column " + std::to_string(before.size() - begin);
+}
+
+/// What is no file, or too large to be a report; one that is missing is told where it is opened.
+inline void refuse_file(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (!S_ISREG(status.st_mode)) {
+    throw_bad_report(path, std::string("is ") + kind_of(status.st_mode) +
+                               ", not a file; give the report of a run.");
+  }
+  if (static_cast<std::uint64_t>(status.st_size) > most_report_bytes) {
+    throw_bad_report(path, "is larger than 64 MiB, and no report; give the report of a run.");
+  }
 }
 
 inline void refuse_journal(const std::string& path, std::string_view text) {
@@ -78,6 +93,7 @@ inline void check_version(const std::string& path, const Json& json) {
 /// Throws Error(data) on a file that is missing, larger than 64 MiB, cut, edited so that it does
 /// not hold together, or newer than this program: with its name, the place, and what to do.
 inline ReadReport read_report(const std::string& path) {
+  detail::refuse_file(path);
   std::vector<std::uint8_t> buffer;
   const auto bytes = read_file(path, buffer, detail::most_report_bytes);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

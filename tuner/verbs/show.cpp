@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `show`: prints the screen of a report.
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "feedrate/report/json/json.hpp"
+#include "feedrate/report/json/read_report.hpp"
+#include "request/flags.hpp"
+#include "screen/reporting.hpp"
+#include "verbs/verb.hpp"
+
+namespace feedrate {
+namespace {
+
+constexpr const char* purpose = "Print the screen of a report again.";
+
+/// Throws Error(data) where the file is no report.
+int run(const std::vector<std::string>& words) {
+  std::string path;
+  bool json = false, verbose = false;
+  ColorWish color = ColorWish::automatic;
+  CLI::App app(purpose, "autotune show");
+  app.add_option("REPORT", path, "The JSON file that a run wrote.")->required();
+  app.add_flag("--verbose", verbose, "Print everything that was measured.");
+  app.add_flag("--json", json, "Check the report and print it as JSON.");
+  add_color(app, color);
+  if (!parse_words(app, words)) return 0;
+  const ReadReport read = read_report(path);
+  print_out(json ? json_text(read.json) : screen_of(read.report, path, color, verbose));
+  return 0;
+}
+
+const RegisteredVerb registered{{{"show", purpose}, run}};
+
+}  // namespace
+}  // namespace feedrate
