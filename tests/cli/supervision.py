@@ -390,7 +390,7 @@ def a_journal_that_does_not_fit_the_disk_is_one_sentence(tmp):
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         return limit
     code, out, err = run(*QUICK, "--workload", "sound", "--quiet", cwd=tmp, preexec_fn=limited(500))
-    assert code == 1 and err.count("The journal") == 1 and "can't be resumed" in err, (code, err)
+    assert code == 70 and err.count("The journal") == 1 and "can't be resumed" in err, (code, err)
     assert out.startswith("autotune") and list(tmp.iterdir()) == [], list(tmp.iterdir())
     code, _, err = run(*QUICK, "--workload", "sound", "--quiet", cwd=tmp, preexec_fn=limited(6000))
     assert err.count("The journal") == 1, err

@@ -164,7 +164,7 @@ void print_result(const Report& report, const TuneRequest& request, const Report
   const bool json = request.output.json || file.is_standard_output();
   const OutputRequest& output = request.output;
   print_out(json ? json_text(to_json(report))
-                      : screen_of(report, file.path(), output.color, output.verbose));
+                 : screen_of(report, file.path(), output.color, output.verbose));
 }
 
 }  // namespace feedrate

@@ -52,7 +52,9 @@ TEST_CASE("The slow node of five is the only outlier, and stands first", "[compa
   CHECK(rates.deviations[0].report == 3);
   CHECK(std::count_if(rates.deviations.begin(), rates.deviations.end(),
                       [](const Deviation& one) { return one.outlier; }) == 1);
-  CHECK(result_sentences(comparison)[0].starts_with("d: rate 1,401 samples/s, 30 % below the "));
+  const std::string sentence = result_sentences(comparison)[0];
+  CHECK(sentence.starts_with("d: rate "));
+  CHECK(sentence.find("30 % below the median") != sentence.npos);
 }
 
 TEST_CASE("What was measured differently is shown and not ranked", "[comparison]") {
