@@ -7,7 +7,8 @@
 Compares a loader (the workload `tabular`) and a Google Benchmark program with themselves, N times
 each, and with themselves slowed by 5, 10 and 20 %, N times each, in random order. Two usual rules
 judge the same runs: Google Benchmark's compare.py by its U test (needs its path, and scipy), and
-"the mean is worse by 5 %". Rates and verdicts of every comparison are in the output.
+"the mean is worse by 5 %". An output that is there already is continued: the order depends on the
+seed alone.
 """
 
 import argparse
@@ -31,8 +32,8 @@ U_TEST_ALPHA = 0.05  # compare.py's own default
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--autotune", default=str(ROOT / "build/tuner/autotune"))
-    parser.add_argument("--benchmark", default=str(ROOT / "build/bench/bench_handover"))
-    parser.add_argument("--filter", default="pass_through/workers:[01]", help="which benchmarks of that program")
+    parser.add_argument("--benchmark", default=str(ROOT / "build/bench/bench_step"))
+    parser.add_argument("--filter", default="small_images_fp32/64/1", help="which benchmarks of that program")
     parser.add_argument("--min-time", default="0.05", help="of each benchmark, seconds")
     parser.add_argument("--seconds", default="100ms", help="measured of each run of the loader")
     parser.add_argument("--compare-py", type=pathlib.Path)
@@ -117,7 +118,7 @@ def is_u_test_different(compare_py, gate):
 
 def row_of(options, name, loss, seed):
     gate, seconds = gate_of(options, programs(options)[name], loss, seed)
-    row = {"program": name, "loss_share": loss / 100, "verdict": verdict_of(gate, loss),
+    row = {"commit": gate["tool"]["commit"], "program": name, "loss_share": loss / 100, "verdict": verdict_of(gate, loss),
            "wall_s": round(seconds, 2), "blocks": len(gate["runs"]) // 4,
            "others_share": max((run["others_share"] or 0 for run in gate["runs"]), default=None),
            "speed_ratios": [gate["metrics"][metric]["speed_ratio"] for metric in judged(gate)]
@@ -143,21 +144,31 @@ def table_of(rows):
             for (program, loss), group in sorted(groups.items())]
 
 
+def rows_so_far(options, cases):
+    """Of an output that was begun with the same cases."""
+    if not options.output or not options.output.exists():
+        return []
+    begun = json.loads(options.output.read_text())
+    if (begun["seed"], begun["planned"]) != (options.seed, len(cases)):
+        raise SystemExit(f"{options.output} has other cases: choose another file")
+    return begun["comparisons"]
+
+
 def main():
     options = parse()
     cases = [(name, loss) for name in programs(options)
              for loss, count in ((0, options.aa), (5, options.planted), (10, options.planted),
                                  (20, options.planted)) for _ in range(count)]
     random.Random(options.seed).shuffle(cases)
-    rows, begin = [], time.monotonic()
-    for number, (name, loss) in enumerate(cases):
+    rows, begin = rows_so_far(options, cases), time.monotonic()
+    for number, (name, loss) in list(enumerate(cases))[len(rows):]:
         if time.monotonic() - begin > options.limit:
             print(f"stopped by --limit after {number} of {len(cases)} comparisons", file=sys.stderr)
             break
         rows.append(row_of(options, name, loss, options.seed + number))
         if options.output:
             document = {**origin.origin(), "command": " ".join(["bench/gate_errors.py", *sys.argv[1:]]),
-                        "planned": len(cases), "table": table_of(rows), "comparisons": rows}
+                        "seed": options.seed, "planned": len(cases), "table": table_of(rows), "comparisons": rows}
             options.output.write_text(json.dumps(document, indent=1) + "\n")
         print(number + 1, "of", len(cases), name, loss, rows[-1]["verdict"], rows[-1]["wall_s"], "s",
               file=sys.stderr, flush=True)

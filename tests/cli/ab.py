@@ -222,6 +222,17 @@ def two_configs_of_a_built_in_workload_are_compared_in_processes_of_ours(cwd):
 
 
 @test
+def a_requirement_of_head_is_judged_beside_the_comparison(cwd):
+    # Bug: a gate whose HEAD is no slower than a BASE that was too slow already.
+    commands = [*printer(cwd, "100"), *printer(cwd, "100")]
+    code, out, _ = run("ab", *RATE, "--require", "samples_per_s >= 200", *commands, cwd=cwd)
+    assert code == 1 and "not met: samples_per_s >= 200" in " ".join(out.split()), (code, out)
+    code, out, _ = run("ab", *RATE, "--require", "samples_per_s >= 90", *commands, cwd=cwd)
+    assert code == 0, (code, out)
+    refused(2, "nonesuch", "ab", *RATE, "--require", "nonesuch >= 1", *commands, cwd=cwd)
+
+
+@test
 def its_help_fits_a_terminal_and_names_the_exit_codes(cwd):
     # Bug: a gate whose exit codes have to be found by trying.
     code, out, _ = run("ab", "--help", cwd=cwd)

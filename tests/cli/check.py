@@ -287,7 +287,8 @@ def a_run_with_requirements_ends_by_them(tmp):
     code, out, _ = run(*words, "--require", "memory_bytes < 1", cwd=tmp, env=step_of(3000))
     found = json.loads(out)["requirements"]
     assert code == 1 and [one["fulfilment"] for one in found] == ["met", "not_met"], found
-    code, out, _ = run(*QUICK, "--require", "memory_bytes < 1", cwd=tmp, env=step_of(3000))
+    code, out, _ = run(*QUICK, "--require", "memory_bytes < 1", "--write", "csv=gate.csv", cwd=tmp, env=step_of(3000))
+    assert "memory_bytes" in (tmp / "gate.csv").read_text() and "not_met" in (tmp / "gate.csv").read_text()
     assert code == 1 and "GATE  not met: memory_bytes < 1" in out, (code, out)
 
 

@@ -45,13 +45,6 @@ BENCH = f"""\
     """
 
 
-def has(*words):
-    """Skips where this build has no such verb or option."""
-    code, out, _ = run(*words[:-1], "--help", cwd="/")
-    if code or not re.search(rf"(^ +|Usage: .*){words[-1]}\b", out, re.M):
-        raise Skip(f"this build has no {' '.join(dict.fromkeys(words))}")
-
-
 def executable(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(textwrap.dedent(text))
@@ -139,21 +132,8 @@ def shortened(command):
     return own + rest
 
 
-def needed(command):
-    """What the build must have for it."""
-    words = shlex.split(command)
-    if words[0] == "sh":
-        yield ("ab", "ab")
-    elif verb_of(words) in ("ab", "check"):
-        yield (verb_of(words), verb_of(words))
-    if "--require" in words and verb_of(words) != "ab":
-        yield ((verb_of(words), "--require") if verb_of(words) == "doctor" else ("--require",))
-
-
 def run_page_command(command, folder):
     """Runs it; returns (exit code, stdout, stderr)."""
-    for words in needed(command):
-        has(*words)
     path = os.environ.get("PYTHONPATH", "")
     environment = with_tools(folder.parent, PYTHONPATH=f"{path}:{ROOT / 'tests/stub'}".strip(":"),
                              CUDA_VISIBLE_DEVICES="", GITHUB_STEP_SUMMARY=str(folder / "summary.md"))
@@ -196,7 +176,6 @@ def the_page_has_commands_of_each_kind(tmp):
 @test
 def the_pages_name_every_option_of_ab(tmp):
     # Bug: an option that nobody documents.
-    has("ab", "ab")
     _, out, _ = run("ab", "--help", cwd=tmp)
     pages = "".join((ROOT / "docs" / name).read_text() for name in ("ci.md", "options.md"))
     unknown = [option for option in re.findall(r"^ +(?:-\w,)?(--[\w-]+)", out, re.M) if option not in pages]
@@ -287,7 +266,6 @@ def what_the_script_can_not_do_is_one_sentence(tmp):
 @test
 def a_slower_commit_fails_the_gate(tmp):
     # Bug: a gate of scripts and options that passes whatever the program does.
-    has("ab", "ab")
     repo = repository(tmp / "repo", 1000, 700)
     done = subprocess.run(["sh", GATE, "origin/main", "make", "--rate", "regex:([0-9.]+) img/s", "--seconds",
                            "0.05s", "--write", "json=gate.json", "--", "./train"], cwd=repo,
@@ -318,7 +296,6 @@ def the_files_of_the_ci_systems_call_the_script_with_options_that_exist(tmp):
         assert words[:2] == ["sh", "feedrate/examples/ci/gate.sh"], words
         code, passed, _ = recorded(tmp, repo, "origin/main", *words[3:])
         assert code == 3 and passed[0] == "ab" and passed[-1] == "./bench", passed
-    has("ab", "ab")
     for call in calls:
         words = shlex.split(call.replace("$GITHUB_STEP_SUMMARY", "summary.md"))
         done = subprocess.run(["sh", GATE, "origin/main", *words[3:words.index("--")], "--budget", "4s", "--",

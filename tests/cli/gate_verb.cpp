@@ -9,6 +9,7 @@
 #include "feedrate/core/error.hpp"
 #include "gate/gate_output.hpp"
 #include "request/flags.hpp"
+#include "request/gate_flags.hpp"
 #include "verbs/verb.hpp"
 
 namespace feedrate {
@@ -31,14 +32,16 @@ Gate gate_named(const std::string& name) {
 
 int run(const std::vector<std::string>& words) {
   std::string name;
-  GateOutput output;
+  GateRequest gate;
+  GatePrinting printing;
   CLI::App app(purpose, "autotune gate");
   app.add_option("NAME", name)->required();
-  app.add_flag("--json", output.json);
-  app.add_flag("--quiet", output.quiet);
-  add_gate_output(app, output);
+  app.add_flag("--json", printing.json);
+  app.add_flag("--quiet", printing.quiet);
+  add_gate(app, gate, {});
   if (!parse_words(app, words)) return 0;
-  return finish_gate(gate_named(name), output);
+  require_writable(gate);
+  return finish_gate(gate_named(name), gate, printing);
 }
 
 const RegisteredVerb registered{{{"gate", purpose}, run}};

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "feedrate/report/gate/gate_sentences.hpp"
+#include "feedrate/report/gate/requirements.hpp"
 #include "feedrate/report/text/format.hpp"
 
 namespace feedrate {
@@ -66,7 +68,7 @@ std::string reason_of(const Gate& gate, const AbOutcome& outcome, std::size_t ju
   return ceiling_reason(gate);
 }
 
-/// Of a metric that is not judged: by the blocks, as of those that are.
+/// The ratio of a metric, judged or not: from its log ratio in each block.
 Interval ratio_of(const AbOutcome& outcome, std::size_t number) {
   std::vector<double> log_ratios(static_cast<std::size_t>(outcome.blocks), 0.0);
   for (const AbRun& run : outcome.runs) {
@@ -125,18 +127,46 @@ void require_found(Gate& gate, double planted) {
   }
 }
 
+/// The rate over the rate of the faster step of both configs; empty for commands.
+std::optional<GateMetric> utilization_of(const Gate& gate) {
+  const auto find = [&](std::string_view name) {
+    return std::find_if(gate.metrics.begin(), gate.metrics.end(),
+                        [&](const GateMetric& one) { return one.name == name; });
+  };
+  const auto step = find("device_samples_per_s"), rate = find("samples_per_s");
+  if (step == gate.metrics.end() || rate == gate.metrics.end()) return std::nullopt;
+  const double best = std::max(step->value.estimate, step->base->estimate);
+  const Interval& value = rate->value;
+  return measured_metric({"utilization", "1"},
+                         {value.estimate / best, value.low / best, value.high / best});
+}
+
+/// Of HEAD. What is not comparable meets nothing, and misses nothing.
+void add_requirements(Gate& gate, const AbRequest& request, const AbOutcome& outcome) {
+  std::vector<GateMetric> metrics = gate.metrics;
+  if (const auto utilization = utilization_of(gate)) metrics.push_back(*utilization);
+  for (GateRequirement one : judged(request.gate.requirements, metrics, "Of HEAD.")) {
+    if (outcome.not_comparable) {
+      one.fulfilment = Fulfilment::inconclusive;
+      one.reason = "Nothing was comparable.";
+    }
+    gate.requirements.push_back(std::move(one));
+  }
+}
+
 void add_runs(Gate& gate, const AbOutcome& outcome) {
   for (const AbRun& run : outcome.runs) {
     GateRun told{.side = run.side == Side::base ? "base" : "head",
                  .block = run.block,
                  .others_share = run.result.others_share};
-    for (const RunMetric& metric : run.result.metrics) told.values.push_back(metric.value);
+    for (const ProgramMetric& metric : run.result.metrics) told.values.push_back(metric.value);
     gate.runs.push_back(std::move(told));
   }
 }
 
 std::string blocks_note(const AbOutcome& outcome) {
-  std::string text = std::to_string(outcome.blocks) + " blocks of four runs";
+  std::string text = std::to_string(outcome.blocks) + (outcome.blocks == 1 ? " block" : " blocks") +
+                     " of four runs";
   if (outcome.disturbed > 0) {
     text += "; " + std::to_string(outcome.disturbed) + " more were disturbed, and left out";
   }
@@ -150,12 +180,13 @@ void add_outcome(Gate& gate, const AbRequest& request, const AbOutcome& outcome)
   gate.notes.push_back(blocks_note(outcome));
   if (outcome.runs.empty()) {
     gate.overruled = Conclusion::not_comparable;
-    return;
+    return add_requirements(gate, request, outcome);
   }
   add_metrics(gate, outcome);
   add_conclusions(gate, outcome);
   add_runs(gate, outcome);
   if (request.plant) require_found(gate, *request.plant);
+  add_requirements(gate, request, outcome);
 }
 
 }  // namespace feedrate

@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/shell.hpp"
+#include "request/gate_flags.hpp"
 #include "request/option_group.hpp"
 #include "request/run_flags.hpp"
 #include "values/axes.hpp"
@@ -23,17 +25,21 @@ constexpr const char* usage =
     "       autotune ab [OPTIONS] --base PAIRS --head PAIRS\n"
     "       autotune ab [OPTIONS] --aa|--plant SHARE -- BASE...";
 
+/// What may be required of HEAD. Benchmarks are compared, not required.
+constexpr std::array<MetricKind, 8> ab_kinds = {{{"samples_per_s", "samples/s"},
+                                                 {"batches_per_s", "batches/s"},
+                                                 {"wall_s", "s", false},
+                                                 {"fed", "1"},
+                                                 {"utilization", "1"},
+                                                 {"busy", "1"},
+                                                 {"first_batch_s", "s", false},
+                                                 {"memory_bytes", "bytes", false}}};
+
 /// What is read once all flags are known.
 struct Texts {
   std::string base, head;
   bool time = false, benchmark_json = false;
 };
-
-double parse_loss(const char* flag, const std::string& text) {
-  const double loss = parse_percent(flag, text);
-  if (loss > 0 && loss < 1) return loss;
-  throw Error(Fault::usage, std::string(flag) + " " + text + " must lie between 0% and 100%.");
-}
 
 double parse_duration(const char* flag, const std::string& text) {
   const double seconds = parse_seconds(flag, text);
@@ -57,12 +63,9 @@ void add_metrics(CLI::App& app, AbRequest& request, Texts& texts) {
 }
 
 void add_limits(CLI::App& app, AbRequest& request) {
-  const OptionGroup group(app, "Limits");
   CompareOptions& options = request.options;
-  group.value("--max-loss", options.limits.max, "SHARE",
-              "The largest loss of the rate that may pass. Default: 10%.", parse_loss);
-  group.value("--tolerate", options.limits.tolerated, "SHARE",
-              "A loss that is surely larger is reported as slower. Default: 3%.", parse_loss);
+  add_loss_limits(app, options.limits);
+  const OptionGroup group(app, "Limits");
   group.value("--seconds", options.run_s, "TIME", "Measured of each run. Default: 1s.",
               parse_duration);
   group.value("--blocks", options.most_blocks, "N",
@@ -95,8 +98,8 @@ void add_running(CLI::App& app, AbRequest& request) {
   group.flag("--keep-trackers", request.keep_trackers,
              "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
   const OptionGroup output(app, "Output");
-  output.flag("--json", request.output.json, "Print the result as JSON instead of the screen.");
-  output.flag("--quiet", request.output.quiet, "Print only the verdict and errors.");
+  output.flag("--json", request.printing.json, "Print the result as JSON instead of the screen.");
+  output.flag("--quiet", request.printing.quiet, "Print only the verdict and errors.");
   output.off("--no-progress", request.progress, "Do not show what is being run.");
 }
 
@@ -160,11 +163,6 @@ void refuse_both_checks(const AbRequest& request) {
   throw Error(Fault::usage, "Choose --aa or --plant: one compares equals, the other does not.");
 }
 
-void check_limits(const LossLimits& limits) {
-  if (limits.tolerated < limits.max) return;
-  throw Error(Fault::usage, "--tolerate must be less than --max-loss: no verdict lies between.");
-}
-
 /// Only configs have data and a device that can be chosen.
 void check_pipeline(const CLI::App& app, const AbRequest& request) {
   if (request.metric == AbMetric::config) return;
@@ -203,13 +201,13 @@ std::optional<AbRequest> parse_ab(const std::vector<std::string>& words) {
   add_data(app, request.data);
   add_device(app, request.device);
   add_running(app, request);
-  add_gate_output(app, request.output);
+  add_gate(app, request.gate, {ab_kinds.begin(), ab_kinds.end()});
   std::vector<std::string> own = words;
   auto commands = cut_commands(own);
   if (!parse_words(app, own, usage)) return std::nullopt;
   request.metric = metric_of(request, texts);
   refuse_both_checks(request);
-  check_limits(request.options.limits);
+  check_loss_limits(request.options.limits);
   check_pipeline(app, request);
   if (request.metric == AbMetric::config && commands.empty()) {
     read_configs(request, texts);

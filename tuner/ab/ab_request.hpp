@@ -36,12 +36,13 @@ struct AbRequest {
   std::optional<double> plant;  ///< HEAD is slowed so that it loses this share of its rate
   bool aa = false;              ///< BASE is compared with itself
   bool progress = true;
-  GateOutput output;
+  GateRequest gate;
+  GatePrinting printing;
   std::string command_line;
 
   /// Whether both sides are BASE.
   bool is_self_check() const noexcept { return aa || plant; }
-  bool quiet() const noexcept { return output.quiet || output.json; }
+  bool quiet() const noexcept { return printing.quiet || printing.json; }
 };
 
 /// What is compared, in one phrase: "base.py with head.py".

@@ -21,7 +21,7 @@ constexpr std::string_view name_of(Side side) {
 std::size_t count_judged(const ProgramRun& run) {
   return static_cast<std::size_t>(
       std::count_if(run.metrics.begin(), run.metrics.end(),
-                    [](const RunMetric& metric) { return metric.judged; }));
+                    [](const ProgramMetric& metric) { return metric.judged; }));
 }
 
 class AbSession {
@@ -74,8 +74,8 @@ class AbSession {
       throw Error(Fault::data, std::string(name_of(side)) + " " + what +
                                    ": runs that measure different things can't be compared.");
     };
-    for (const RunMetric& metric : run.metrics) {
-      const auto same = std::find_if(wanted.begin(), wanted.end(), [&](const RunMetric& other) {
+    for (const ProgramMetric& metric : run.metrics) {
+      const auto same = std::find_if(wanted.begin(), wanted.end(), [&](const ProgramMetric& other) {
         return other.name == metric.name;
       });
       if (same == wanted.end()) refuse("has '" + metric.name + "', and the first run had not");
@@ -84,9 +84,10 @@ class AbSession {
                same->unit);
       }
     }
-    for (const RunMetric& metric : wanted) {
-      const bool there = std::any_of(run.metrics.begin(), run.metrics.end(),
-                                     [&](const RunMetric& own) { return own.name == metric.name; });
+    for (const ProgramMetric& metric : wanted) {
+      const bool there =
+          std::any_of(run.metrics.begin(), run.metrics.end(),
+                      [&](const ProgramMetric& own) { return own.name == metric.name; });
       if (!there) refuse("lacks '" + metric.name + "', which the first run had");
     }
   }
@@ -122,12 +123,12 @@ class AbSession {
   std::vector<double> log_ratios(const std::array<Side, 4>& order,
                                  const std::array<ProgramRun, 4>& runs) const {
     std::vector<double> ratios;
-    for (const RunMetric& wanted : pattern_->metrics) {
+    for (const ProgramMetric& wanted : pattern_->metrics) {
       if (!wanted.judged) continue;
       std::array<double, 4> speeds{};
       std::transform(runs.begin(), runs.end(), speeds.begin(), [&](const ProgramRun& run) {
         return std::find_if(run.metrics.begin(), run.metrics.end(),
-                            [&](const RunMetric& metric) { return metric.name == wanted.name; })
+                            [&](const ProgramMetric& metric) { return metric.name == wanted.name; })
             ->speed();
       });
       ratios.push_back(log_ratio_of(order, speeds));

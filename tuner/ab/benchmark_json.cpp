@@ -52,8 +52,8 @@ void add(std::vector<Times>& all, const Json& entry, const std::string& program)
   ++found->count;
 }
 
-std::vector<RunMetric> metrics_of(const std::vector<Times>& all) {
-  std::vector<RunMetric> metrics;
+std::vector<ProgramMetric> metrics_of(const std::vector<Times>& all) {
+  std::vector<ProgramMetric> metrics;
   for (const Times& times : all) {
     metrics.push_back({.name = times.name,
                        .unit = times.unit,
@@ -65,7 +65,7 @@ std::vector<RunMetric> metrics_of(const std::vector<Times>& all) {
 
 }  // namespace
 
-std::vector<RunMetric> parse_benchmarks(std::string_view text, const std::string& program) try {
+std::vector<ProgramMetric> parse_benchmarks(std::string_view text, const std::string& program) try {
   std::vector<Times> all;
   const Json document = Json::parse(text);
   for (const Json& entry : document.at("benchmarks")) {
@@ -79,7 +79,7 @@ std::vector<RunMetric> parse_benchmarks(std::string_view text, const std::string
                       : std::string("wrote no JSON of Google Benchmark, or only a part of it"));
 }
 
-std::vector<RunMetric> read_benchmarks(const std::string& path, const std::string& program) {
+std::vector<ProgramMetric> read_benchmarks(const std::string& path, const std::string& program) {
   const auto text = read_text(path);
   if (!text) {
     refuse(program,

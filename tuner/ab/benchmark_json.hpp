@@ -14,9 +14,9 @@ namespace feedrate {
 /// are left out. `program` is what to call who wrote it. Throws Error(data) where it is cut, holds
 /// no benchmark, or one that failed, and where a time is no positive number.
 /// Source: google/benchmark, docs/user_guide.md, "Output Formats".
-std::vector<RunMetric> parse_benchmarks(std::string_view text, const std::string& program);
+std::vector<ProgramMetric> parse_benchmarks(std::string_view text, const std::string& program);
 
 /// The same of a file; Error(data) where it was not written.
-std::vector<RunMetric> read_benchmarks(const std::string& path, const std::string& program);
+std::vector<ProgramMetric> read_benchmarks(const std::string& path, const std::string& program);
 
 }  // namespace feedrate

@@ -80,7 +80,7 @@ void FinishedProgram::require_success(RunningCommand& command, int status) const
                                ": a run that fails can't be compared.");
 }
 
-std::vector<RunMetric> FinishedProgram::metrics_of(double wall_s) const {
+std::vector<ProgramMetric> FinishedProgram::metrics_of(double wall_s) const {
   if (folder_) return read_benchmarks(folder_->path() + file_name, name_);
   return {{.name = "wall_s", .unit = "s", .value = wall_s, .higher_is_better = false}};
 }

@@ -27,7 +27,7 @@ class FinishedProgram final : public Program {
  private:
   double time_of(RunningCommand& command);
   void require_success(RunningCommand& command, int status) const;
-  std::vector<RunMetric> metrics_of(double wall_s) const;
+  std::vector<ProgramMetric> metrics_of(double wall_s) const;
 
   LaunchSpec spec_;
   std::string name_;

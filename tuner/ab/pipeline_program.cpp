@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ab/pipeline_program.hpp"
 
-#include "feedrate/core/error.hpp"
-#include "feedrate/measure/trial_error.hpp"
 #include "plan/early.hpp"
 #include "plan/plan.hpp"
 #include "plan/plan_against.hpp"
@@ -20,7 +18,7 @@ TuneRequest tune_request(const AbRequest& request, const Against& against) {
   return tune;
 }
 
-/// Shorter rounds of the parts alone: they explain, and judge nothing.
+/// The parts alone get shorter rounds: their rates explain a verdict, and decide none.
 RoundOptions part_options(RoundOptions options) {
   options.seconds /= 5;
   return options;
@@ -42,7 +40,7 @@ PipelineProgram::PipelineProgram(const AbRequest& request, const Against& agains
                   .abort = &abort_};
 }
 
-ProgramRun PipelineProgram::run() try {
+ProgramRun PipelineProgram::run() {
   Supervision supervision = supervision_;
   if (known_) supervision.order.cached_samples = known_->info.cached_samples;
   SubprocessRunner runner(supervision, known_);
@@ -79,9 +77,6 @@ ProgramRun PipelineProgram::run() try {
             .higher_is_better = false,
             .judged = false}},
           whole.others_share};
-} catch (const TrialError& error) {
-  if (error.fault() != Fault::trials) throw;
-  throw Error(Fault::data, error.what());
 }
 
 }  // namespace feedrate

@@ -8,7 +8,7 @@
 namespace feedrate {
 
 /// What one run says by one metric.
-struct RunMetric {
+struct ProgramMetric {
   std::string name;  ///< such as samples_per_s, or that of a benchmark
   std::string unit;
   double value = 0;
@@ -20,7 +20,7 @@ struct RunMetric {
 };
 
 struct ProgramRun {
-  std::vector<RunMetric> metrics;
+  std::vector<ProgramMetric> metrics;
   double others_share = -1;  ///< of the CPUs that other processes took; below 0: unknown
 };
 
@@ -33,7 +33,8 @@ class Program {
   virtual ~Program() = default;
 
   /// One run in a fresh process. Throws Error: (usage) where it can't be started or tells nothing
-  /// that can be understood, (data) where it fails, (interrupted) on Ctrl-C.
+  /// that can be understood, (data), or TrialError (trials), where it fails, (interrupted) on
+  /// Ctrl-C.
   virtual ProgramRun run() = 0;
 
   /// Whether it runs under a guard, which is not to be slowed.

@@ -59,9 +59,16 @@ struct CommandRequest {
   bool confirm = true;
 };
 
-/// What the result has to fulfil.
+/// A file to write; "-" is standard output.
+struct FormatFile {
+  std::string format;  ///< its name
+  std::string path;
+};
+
+/// What the result has to fulfil, and in which formats it is written.
 struct GateRequest {
   std::vector<Requirement> requirements;
+  std::vector<FormatFile> files;
   Undecided undecided = Undecided::exit_3;
 };
 

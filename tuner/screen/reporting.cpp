@@ -53,8 +53,7 @@ std::string with_budget(const std::vector<std::string>& words, double budget_s) 
   return line;
 }
 
-}  // namespace
-
+/// Commands that are worth running next, by how the report stands.
 std::vector<NextStep> next_steps(const Report& report, const TuneRequest& request,
                                  const ReportFile& file) {
   std::vector<NextStep> steps;
@@ -79,6 +78,8 @@ std::vector<NextStep> next_steps(const Report& report, const TuneRequest& reques
   }
   return steps;
 }
+
+}  // namespace
 
 /// What the report's file is called after.
 std::string name_of_workload(const TuneRequest& request) {
@@ -134,14 +135,18 @@ void add_plan(Report& report, const TuneOptions& plan) {
   report.budget_s = plan.budget_s;
 }
 
+void conclude(Report& report, const TuneRequest& request, const ReportFile& file) {
+  report.next = next_steps(report, request, file);
+  report.requirements = judged(request.gate.requirements, report);
+}
+
 void update(Report& report, const Outcome& outcome, Measurer& measurer, double wall_s,
             const TuneRequest& request, const ReportFile& file) {
   report.outcome = outcome;
   report.skips = measurer.skips();
   report.tool.wall_s = wall_s;
   if (report.workload.kind != "command") report.settings = settings_for(report);
-  report.next = next_steps(report, request, file);
-  report.requirements = judged(request.gate.requirements, report);
+  conclude(report, request, file);
 }
 
 std::string screen_of(const Report& report, const std::string& path, ColorWish color,

@@ -26,9 +26,9 @@ void describe_machine(Report& report, const TuneRequest& request, ProgressLine& 
 /// Puts in what is searched.
 void add_plan(Report& report, const TuneOptions& plan);
 
-/// Commands that are worth running next, by how the report stands.
-std::vector<NextStep> next_steps(const Report& report, const TuneRequest& request,
-                                 const ReportFile& file);
+/// Puts in what follows from the rest: commands that are worth running next, and what comes of the
+/// requirements.
+void conclude(Report& report, const TuneRequest& request, const ReportFile& file);
 
 /// The parts of a report that depend on how the sweep stands; the next steps name the request and
 /// file.

@@ -42,6 +42,7 @@ class AbVerb {
   int operator()() {
     const SteadyClock clock;
     const double begin_s = clock.now_s();
+    require_writable(request_.gate);
     Gate gate = begin_gate();
     const auto say = [this](const std::string& line) { progress_.note(line); };
     const auto base = make_program(request_.base, request_.base_config, say);
@@ -53,7 +54,7 @@ class AbVerb {
     gate.tool.wall_s = clock.now_s() - begin_s;
     add_outcome(gate, request_, outcome);
     for (const std::string& note : head->notes()) gate.notes.push_back(note);
-    return finish_gate(gate, request_.output);
+    return finish_gate(gate, request_.gate, request_.printing);
   }
 
  private:

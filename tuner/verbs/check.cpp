@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "check/baseline.hpp"
 #include "check/differences.hpp"
@@ -19,6 +17,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file_writer.hpp"
 #include "feedrate/report/gate/requirements.hpp"
+#include "feedrate/report/json/json.hpp"
 #include "feedrate/report/text/choice_text.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "process/signals.hpp"
@@ -71,7 +70,7 @@ CheckRun::CheckRun(const CheckOptions& options, Baseline baseline)
       baseline_(std::move(baseline)),
       device_(choose_device(parse_device(baseline_.report.device))),
       stop_(watch_signals()),
-      progress_({.quiet = options.output.quiet || options.output.json,
+      progress_({.quiet = options.printing.quiet || options.printing.json,
                  .no_trials = true,
                  .live = false,
                  .width = columns(STDERR_FILENO)}),
@@ -201,7 +200,7 @@ void CheckRun::check() {
 
 /// What is not comparable meets nothing, and misses nothing.
 void CheckRun::judge_requirements() {
-  gate_.requirements = judged(options_.requirements, gate_.metrics);
+  gate_.requirements = judged(options_.gate.requirements, gate_.metrics);
   if (!gate_.overruled) return;
   for (GateRequirement& requirement : gate_.requirements) {
     requirement.fulfilment = Fulfilment::inconclusive;
@@ -226,15 +225,16 @@ void CheckRun::update() {
 
 /// Figures that could not be compared would be no better than those that they replace.
 int CheckRun::operator()() {
+  require_writable(options_.gate);
   describe();
   if (options_.update) require_same_machine();
   check();
   judge_requirements();
   const bool updates = options_.update && !gate_.overruled;
   if (updates) update();
-  if (options_.update && !updates) gate_.notes.push_back("The baseline was not updated.");
+  if (options_.update != updates) gate_.notes.push_back("The baseline was not updated.");
   gate_.tool.wall_s = SteadyClock{}.now_s() - began_s_;
-  const int code = finish_gate(gate_, options_.output);
+  const int code = finish_gate(gate_, options_.gate, options_.printing);
   return updates ? 0 : code;
 }
 

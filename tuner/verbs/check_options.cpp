@@ -22,30 +22,21 @@ void add_options(CLI::App& app, CheckOptions& options) {
               "How long to measure, the machine card included; as long again to confirm a loss. "
               "Default: 30s.",
               parse_seconds);
-  check.value("--tolerate", options.limits.tolerated, "PERCENT",
-              "Exit 1 where the loss is surely larger. Default: 3%.", parse_percent);
-  check.value("--max-loss", options.limits.max, "PERCENT",
-              "Exit 0 where the loss is surely smaller. Default: 10%.", parse_percent);
   check.flag("--update", options.update,
              "Replace the figures of the baseline by those of today, and exit 0.");
   check.text("--reason", options.reason, "TEXT", "Why it is updated: the baseline keeps that.");
-  add_require(app, options.requirements, kinds_in(check_metrics));
-  add_gate_output(app, options.output);
+  add_loss_limits(app, options.limits);
+  add_gate(app, options.gate, kinds_in(check_metrics));
   const OptionGroup output(app, "Output");
-  output.flag("--json", options.output.json, "Print the result as JSON instead of the screen.");
-  output.flag("--quiet", options.output.quiet, "Print only the verdict and what did not pass.");
+  output.flag("--json", options.printing.json, "Print the result as JSON instead of the screen.");
+  output.flag("--quiet", options.printing.quiet, "Print only the verdict and what did not pass.");
 }
 
-void require_sense(const CheckOptions& options) {
+void require_valid(const CheckOptions& options) {
   const auto refuse = [](const char* sentence) { throw Error(Fault::usage, sentence); };
   if (options.baseline.empty()) refuse("There is no baseline: give --baseline REPORT.");
   if (options.budget_s <= 0) refuse("--budget must be more than 0, such as 30s.");
-  if (options.limits.max <= 0 || options.limits.max >= 1) {
-    refuse("--max-loss must be more than 0% and less than 100%, such as 10%.");
-  }
-  if (options.limits.tolerated >= options.limits.max) {
-    refuse("--tolerate must be less than --max-loss, such as 3% and 10%.");
-  }
+  check_loss_limits(options.limits);
   if (options.update && options.reason.empty()) {
     refuse("--update needs --reason TEXT: the baseline keeps why it changed.");
   }
@@ -62,7 +53,7 @@ std::optional<CheckOptions> parse_check(const std::vector<std::string>& words) {
   add_options(app, options);
   if (!parse_words(app, words)) return std::nullopt;
   for (const std::string& word : words) options.command_line += ' ' + shell_quoted(word);
-  require_sense(options);
+  require_valid(options);
   return options;
 }
 

@@ -18,14 +18,14 @@ struct CheckOptions {
   std::string data;  ///< where the data of --data lie today; empty: where they lay
   double budget_s = 30;
   LossLimits limits;
-  std::vector<Requirement> requirements;
   bool update = false;
   std::string reason;
-  GateOutput output;
+  GateRequest gate;
+  GatePrinting printing;
   std::string command_line = "autotune check";
 };
 
-/// Empty where the help was asked for, and printed. Throws Error(usage) on what makes no sense.
+/// Empty where the help was asked for, and printed. Throws Error(usage) on invalid options.
 std::optional<CheckOptions> parse_check(const std::vector<std::string>& words);
 
 }  // namespace feedrate

@@ -21,9 +21,12 @@
 #include "feedrate/report/json/gate_json.hpp"
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/shell.hpp"
+#include "gate/gate_output.hpp"
 #include "request/flags.hpp"
 #include "request/gate_flags.hpp"
 #include "request/terminal.hpp"
+#include "request/version.hpp"
 #include "verbs/verb.hpp"
 #include "workload/cuda_device.hpp"
 
@@ -39,6 +42,7 @@ struct DoctorOptions {
   bool color = false;      ///< colours the statuses
   std::size_t width = 80;  ///< columns of the output
   GateRequest gate;
+  std::string command_line = "autotune doctor";
 };
 
 /// The storage that matters when none is named: where the cache is, or would be.
@@ -100,6 +104,7 @@ std::string summary(const std::vector<Finding>& findings) {
 Gate gate_of(const Facts& facts, const std::vector<Finding>& findings,
              const DoctorOptions& options) {
   Gate gate;
+  gate.tool = {version, commit, options.command_line, now_utc(), 0, 0};
   gate.machine = facts.card.machine;
   gate.verb = "doctor";
   gate.subject = "this machine";
@@ -155,6 +160,7 @@ std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
   add_gate(app, options.gate, kinds_in(doctor_metrics));
   add_color(app, color);
   if (!parse_words(app, words)) return std::nullopt;
+  for (const std::string& word : words) (options.command_line += ' ') += shell_quoted(word);
   options.color = use_color(color, STDOUT_FILENO);
   options.width = columns(STDOUT_FILENO);
   return options;
@@ -165,6 +171,7 @@ std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
 int run(const std::vector<std::string>& words) {
   const auto options = parse(words);
   if (!options) return 0;
+  require_writable(options->gate);
   Facts facts = gather_facts(path_to_look_at(*options));
   facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);
@@ -174,8 +181,8 @@ int run(const std::vector<std::string>& words) {
   } else {
     write_text(facts, findings, gate, *options, std::cout);
   }
-  if (worst_of(findings) == Status::problem) return 1;
-  return exit_code_of(gate.conclusion(), options->gate.undecided);
+  const int code = write_gate(gate, options->gate);
+  return worst_of(findings) == Status::problem ? 1 : code;
 }
 
 const RegisteredVerb registered{{{"doctor", purpose}, run}};

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <utility>
 
 #include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/diagnose/what_if.hpp"
 #include "feedrate/tune/tuner.hpp"
+#include "gate/gate_output.hpp"
 #include "plan/command_plan.hpp"
 #include "plan/environment.hpp"
 #include "plan/plan.hpp"
@@ -49,6 +49,7 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
       file_(request.output.file, name_of_workload(request)) {}
 
 int TuneRun::operator()() {
+  require_writable(request_.gate);
   begin();
   plan();
   open_journal();
@@ -57,12 +58,11 @@ int TuneRun::operator()() {
   progress_.clear();
   update(report_, outcome, measurer, wall_s(measurer), request_, file_);
   if (request_.is_command()) finish_command(command_run(), std::move(trials_), report_);
-  report_.next = next_steps(report_, request_, file_);
-  report_.requirements = judged(request_.gate.requirements, report_);
+  conclude(report_, request_, file_);
   print_result(report_, request_, file_);
   file_.write(report_);
   if (report_.outcome.interrupted) return 130;
-  return exit_code_of(gate_of(report_).conclusion(), request_.gate.undecided);
+  return write_gate(gate_of(report_), request_.gate);
 }
 
 void TuneRun::begin() {

@@ -139,6 +139,30 @@ TEST_CASE("A planted loss that is found is a requirement met, one that passes is
   CHECK(missed.requirements[0].fulfilment == Fulfilment::not_met);
 }
 
+TEST_CASE("Requirements are of head, and utilization is by the faster step", "[ab]") {
+  // Bug: a gate for what feeds a card that judges base, or a slower step that looks well fed.
+  const auto pipeline = [](double whole, double step) {
+    return MadeUp([=](int) -> ProgramRun {
+      return {
+          {{.name = "samples_per_s", .unit = "samples/s", .value = whole},
+           {.name = "device_samples_per_s", .unit = "samples/s", .value = step, .judged = false}},
+          0};
+    });
+  };
+  AbRequest request;
+  request.gate.requirements = {{"utilization >= 0.9", "utilization", Relation::at_least, 0.9},
+                               {"samples_per_s >= 900", "samples_per_s", Relation::at_least, 900},
+                               {"fed >= 0.1", "fed", Relation::at_least, 0.1}};
+  MadeUp base = pipeline(990, 1000), head = pipeline(980, 2000);
+  const Gate gate = gate_of(outcome_of(base, head, request), request);
+  REQUIRE(gate.requirements.size() == 3);
+  CHECK(gate.requirements[0].fulfilment == Fulfilment::not_met);
+  CHECK(gate.requirements[0].value->estimate == Catch::Approx(0.49));
+  CHECK(gate.requirements[1].fulfilment == Fulfilment::met);
+  CHECK(gate.requirements[2].fulfilment == Fulfilment::not_met);  // was not measured
+  CHECK(gate.conclusion() == Conclusion::slower);
+}
+
 TEST_CASE("A slower pipeline names the part that got slower", "[ab]") {
   // Bug: the step is named, whose rate has only its noise.
   const auto pipeline = [](double whole, double loader) {

@@ -12,7 +12,10 @@ TEST_CASE("Each fact of a machine that differs is named", "[check]") {
   // Bug: a baseline of another quota, GPU or driver whose rates are compared.
   Report base;
   base.machine.cpu_model = "A";
-  base.machine.limits.cpus = {.visible = 8, .affinity = 8, .quota = 4.0, .usable = 4};
+  CpuLimits& cpus = base.machine.limits.cpus;
+  cpus.visible = cpus.affinity = 8;
+  cpus.quota = 4.0;
+  cpus.usable = 4;
   base.machine.limits.memory.total_bytes = std::uint64_t{16} << 30;
   Machine now = base.machine;
   CHECK(machine_differences(base, now, nullptr).empty());
@@ -20,7 +23,8 @@ TEST_CASE("Each fact of a machine that differs is named", "[check]") {
   CHECK(machine_differences(base, now, nullptr).empty());
   now.cpu_model = "B";
   now.limits.cpus.quota = 2.0;
-  now.gpus.list.push_back({.name = "H100", .uuid = "GPU-1"});
+  now.gpus.list.emplace_back().name = "H100";
+  now.gpus.list.back().uuid = "GPU-1";
   now.gpus.driver = "570";
   CHECK(machine_differences(base, now, nullptr) ==
         Phrases{"CPU model: B, was A", "CPU quota: 2.00, was 4.00", "GPUs: H100 GPU-1, was none",
@@ -40,10 +44,12 @@ TEST_CASE("Another BLAS is another machine, where both cards know theirs", "[che
 
 TEST_CASE("Other samples are other data", "[check]") {
   // Bug: a dataset that has grown, and the same name.
-  const WorkloadInfo base{.samples = 100, .sample_bytes = 20, .cached_samples = 100};
-  CHECK(data_differences(base, base).empty());
-  CHECK(data_differences(base, {.samples = 200, .sample_bytes = 20, .cached_samples = 100}) ==
-        Phrases{"samples: 200, was 100"});
+  WorkloadInfo base;
+  base.samples = base.cached_samples = 100;
+  WorkloadInfo now = base;
+  CHECK(data_differences(base, now).empty());
+  now.samples = 200;
+  CHECK(data_differences(base, now) == Phrases{"samples: 200, was 100"});
 }
 
 }  // namespace

@@ -10,16 +10,10 @@
 #include <vector>
 
 #include "feedrate/report/comparison/comparison.hpp"
+#include "feedrate/report/text/clean_text.hpp"
 #include "feedrate/report/text/format.hpp"
 
 namespace feedrate::inline v0 {
-
-/// Without characters that a terminal obeys.
-inline std::string printable(std::string name) {
-  const auto obeyed = [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; };
-  std::replace_if(name.begin(), name.end(), obeyed, '?');
-  return name;
-}
 
 /// "Not ranked, because the reports were measured differently: cache (warm; cold)."; empty where
 /// they were measured alike.
@@ -31,7 +25,7 @@ inline std::string not_ranked_sentence(const ReportComparison& comparison) {
       if (std::find(values.begin(), value, *value) != value) continue;
       listed += (listed.empty() ? "" : "; ") + *value;
     }
-    keys += (keys.empty() ? "" : ", ") + std::string(key) + " (" + printable(listed) + ")";
+    keys += (keys.empty() ? "" : ", ") + std::string(key) + " (" + clean_text(listed) + ")";
   }
   if (keys.empty()) return {};
   return "Not ranked, because the reports were measured differently: " + keys + ".";
@@ -50,7 +44,7 @@ inline std::string measure_text(const Measure& measure, double value) {
 /// "b.json: rate 812 samples/s, 34 % below the median of 1,230 samples/s (modified z-score -8.2)."
 inline std::string outlier_sentence(const ReportComparison& comparison, const Ranking& ranking,
                                     const Deviation& deviation) {
-  return printable(comparison.reports[deviation.report].file) + ": " +
+  return clean_text(comparison.reports[deviation.report].file) + ": " +
          std::string(ranking.measure.words) + " " + measure_text(ranking.measure, deviation.value) +
          ", " + format_percent(std::abs(deviation.off)) +
          (deviation.off < 0 ? " below" : " above") + " the median of " +
@@ -62,8 +56,8 @@ inline std::string outlier_sentence(const ReportComparison& comparison, const Ra
 inline std::string ratio_sentence(const ReportComparison& comparison) {
   const auto& reports = comparison.reports;
   const Interval& ratio = *comparison.ratio;
-  return printable(reports[1].file) + " is " + format_number(ratio.estimate) + "x as fast as " +
-         printable(reports[0].file) + " (95 % interval " + format_number(ratio.low) + " to " +
+  return clean_text(reports[1].file) + " is " + format_number(ratio.estimate) + "x as fast as " +
+         clean_text(reports[0].file) + " (95 % interval " + format_number(ratio.low) + " to " +
          format_number(ratio.high) + ", by the rounds of each run).";
 }
 
@@ -104,8 +98,9 @@ inline std::vector<std::string> comparison_notes(const ReportComparison& compari
   std::vector<std::string> notes;
   const auto& reports = comparison.reports;
   for (const auto& [file, version, report] : reports) {
-    if (report.outcome.interrupted) notes.push_back(printable(file) + ": the run was interrupted.");
-    if (report.outcome.tiers.empty()) notes.push_back(printable(file) + ": nothing was measured.");
+    if (report.outcome.interrupted)
+      notes.push_back(clean_text(file) + ": the run was interrupted.");
+    if (report.outcome.tiers.empty()) notes.push_back(clean_text(file) + ": nothing was measured.");
   }
   if (!comparison.differences.empty()) return notes;
   if (detail::shares_machine(reports)) {

@@ -17,7 +17,7 @@
 namespace feedrate::inline v0 {
 namespace detail {
 
-/// The end of a name that is too long, which tells more than its beginning: "...node7/r.json".
+/// Cuts the front of a name that is too long: "...node7/r.json".
 inline std::string shortened(std::string name, std::size_t columns) {
   if (columns_of(name) <= columns) return name;
   const std::size_t kept = columns > 3 ? columns - 3 : 1;
@@ -49,7 +49,7 @@ inline std::string gain_text(const Report& report) {
   const Outcome& outcome = report.outcome;
   if (outcome.tiers.empty()) return "-";
   if (outcome.choice().trial == outcome.reference) return "no change";
-  return speedup_text(*speedup_of(report));
+  return speedup_text(*metric_of(report, "speedup"));
 }
 
 inline std::string machine_text(const Machine& machine) {
@@ -67,7 +67,7 @@ class ComparisonText {
   ComparisonText(const ReportComparison& comparison, std::size_t width)
       : comparison_(comparison), width_(std::max<std::size_t>(width, 24)) {
     for (const NamedReport& one : comparison.reports) {
-      names_ = std::max(names_, columns_of(printable(one.file)));
+      names_ = std::max(names_, columns_of(clean_text(one.file)));
     }
     names_ = std::min(names_, width_ - std::min(width_ - 8, figures));
   }
@@ -96,17 +96,18 @@ class ComparisonText {
   }
 
   void row(const NamedReport& one) {
-    text_ += left_aligned(shortened(printable(one.file), names_), names_) +
-             right_aligned(rate_text(rate_of(one.report)), 16) +
-             right_aligned(share_text(fed_of(one.report)), 12) +
-             right_aligned(share_text(busy_of(one.report)), 12) + "  " + gain_text(one.report) +
-             "\n";
+    text_ += left_aligned(shortened(clean_text(one.file), names_), names_) +
+             right_aligned(rate_text(metric_of(one.report, "samples_per_s")), 16) +
+             right_aligned(share_text(metric_of(one.report, "fed")), 12) +
+             right_aligned(share_text(metric_of(one.report, "busy")), 12) + "  " +
+             gain_text(one.report) + "\n";
   }
 
   void block(const NamedReport& one) {
-    text_ += shortened(printable(one.file), width_) + "\n";
-    detail(rate_text(rate_of(one.report)) + " samples/s");
-    detail("fed " + share_text(fed_of(one.report)) + ", busy " + share_text(busy_of(one.report)));
+    text_ += shortened(clean_text(one.file), width_) + "\n";
+    detail(rate_text(metric_of(one.report, "samples_per_s")) + " samples/s");
+    detail("fed " + share_text(metric_of(one.report, "fed")) + ", busy " +
+           share_text(metric_of(one.report, "busy")));
     detail("speed-up " + gain_text(one.report));
   }
 

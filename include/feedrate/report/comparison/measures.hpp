@@ -6,45 +6,14 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
-#include <vector>
 
-#include "feedrate/report/report.hpp"
+#include "feedrate/report/gate/of_report.hpp"
 
 namespace feedrate::inline v0 {
 
 /// The recommended trial, or null.
 inline const Trial* recommended_trial(const Report& report) {
   return report.outcome.tiers.empty() ? nullptr : &report.outcome.recommended();
-}
-
-/// Samples/s as recommended, 95 %.
-inline std::optional<Interval> rate_of(const Report& report) {
-  const Trial* trial = recommended_trial(report);
-  return trial ? std::optional(trial->samples_per_s()) : std::nullopt;
-}
-
-/// Its device ceiling counts as known: the interval is that of the rate.
-inline std::optional<Interval> fed_of(const Report& report) {
-  const Trial* trial = recommended_trial(report);
-  const auto fed = trial ? trial->fed() : std::nullopt;
-  if (!fed) return std::nullopt;
-  const Interval rate = trial->samples_per_s();
-  return Interval{*fed, *fed * rate.low / rate.estimate, *fed * rate.high / rate.estimate};
-}
-
-inline std::optional<Interval> busy_of(const Report& report) {
-  const Trial* trial = recommended_trial(report);
-  if (!trial) return std::nullopt;
-  std::vector<double> shares;
-  for (const Round& round : trial->rounds) shares.push_back(round.busy());
-  return mean_interval(shares, 0.05);
-}
-
-/// Over the reference of the same run.
-inline std::optional<Interval> speedup_of(const Report& report) {
-  const Outcome& outcome = report.outcome;
-  if (outcome.tiers.empty()) return std::nullopt;
-  return outcome.verified ? *outcome.verified : outcome.choice().speedup;
 }
 
 /// A figure by its name; empty where a report lacks it.
@@ -75,17 +44,17 @@ std::optional<double> of_card(const Report& report, Pick&& pick) {
 /// What outliers are looked for in: the pipeline first, then the machine.
 inline constexpr std::array<Measure, 7> measures = {{
     {"samples_per_s", "rate", "samples/s",
-     [](const Report& r) { return detail::estimate(rate_of(r)); }},
-    {"fed", "fed", "", [](const Report& r) { return detail::estimate(fed_of(r)); }},
+     [](const Report& r) { return detail::estimate(metric_of(r, "samples_per_s")); }},
+    {"fed", "fed", "", [](const Report& r) { return detail::estimate(metric_of(r, "fed")); }},
     {"decode_images_per_s", "decoding", "images/s",
      [](const Report& r) {
        return detail::of_card(r, [](const MachineCard& c) { return c.decode.images.all; });
      }},
-    {"read_cold_bytes_per_s", "reading from storage", "B/s",
+    {"read_bytes_per_s", "reading from storage", "B/s",
      [](const Report& r) {
        return detail::of_card(r, [](const MachineCard& c) { return c.read.cold; });
      }},
-    {"read_cached_bytes_per_s", "reading from the page cache", "B/s",
+    {"cached_read_bytes_per_s", "reading from the page cache", "B/s",
      [](const Report& r) {
        return detail::of_card(r, [](const MachineCard& c) { return c.read.cached; });
      }},

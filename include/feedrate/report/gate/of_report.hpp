@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "feedrate/report/gate/requirements.hpp"
@@ -110,6 +111,14 @@ inline std::vector<GateMetric> metrics_of(const Report& report) {
     }
   }
   return metrics;
+}
+
+/// One of them, by its name.
+inline std::optional<Interval> metric_of(const Report& report, std::string_view name) {
+  for (const GateMetric& metric : metrics_of(report)) {
+    if (metric.name == name) return metric.value;
+  }
+  return std::nullopt;
 }
 
 /// The requirements, judged. A run that was interrupted meets none.

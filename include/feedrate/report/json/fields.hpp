@@ -116,7 +116,7 @@ void read_by(const Json& object, const char* key, Read&& read) {
   at_place(key, [&] { read(value); });
 }
 
-/// A field that not everybody can tell: it stays as it is where it is null or missing.
+/// An optional field: where it is null or missing, the value is not changed.
 template <class T>
 void read_if_told(const Json& object, const char* key, T& field) {
   if (object.contains(key) && !object.at(key).is_null()) read(object, key, field);
