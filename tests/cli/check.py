@@ -211,7 +211,7 @@ def nonsense_is_exit_2_with_one_sentence(tmp):
             ("--update needs --reason", [*base, "--update"]),
             ("--reason goes with --update", [*base, "--reason", "new"]),
             ("--tolerate must be less", [*base, "--tolerate", "10%"]),
-            ("--max-loss must be", [*base, "--max-loss", "100%"]),
+            ("--max-loss 100% must lie", [*base, "--max-loss", "100%"]),
             ("--budget must be more", [*base, "--budget", "0"]),
             ("--data goes with a baseline of --data", [*base, "--data", "."]),
             ("names no metric: use one of samples_per_s, fed", [*base, "--require", "utilization > 1"]),
