@@ -834,7 +834,7 @@ def a_command_that_prints_its_rate_is_tuned_by_a_variable(tmp):
     (tmp / "program.sh").write_text(
         "i=0\nwhile [ $i -lt 200 ]; do\n  echo \"$((NUM_WORKERS * 100)).5 img/s\"\n  sleep 0.05\n"
         "  i=$((i + 1))\ndone\n")
-    code, _, err = run(*QUIET, "--budget", "5s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS",
+    code, _, err = run(*QUIET, "--budget", "10s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS",
                        "--rate", "regex:([0-9.]+) img/s", "--", "sh", "program.sh", cwd=tmp)
     assert code == 0, err
     report = report_of(tmp)
@@ -858,7 +858,7 @@ def a_command_that_watches_its_loop_is_tuned_by_its_arguments(tmp):
 def of_hook_helper_and_expression_the_first_is_the_source_whoever_speaks_first(tmp):
     # Bug: whoever was the first to tell a rate: what is printed before the loop, or the helper, where the hook has to
     # see the loop train before it speaks.
-    options = ["--budget", "5s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS", "--rate",
+    options = ["--budget", "10s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS", "--rate",
                "regex:([0-9.]+) img/s"]
     for kind, source in (("reports_in_each_way", "hook"), ("reports_without_training", "helper")):
         code, _, err = run(*QUIET, *options, "--", *command("loops.py", kind), cwd=tmp, env=environment())

@@ -50,11 +50,12 @@ inline Json workload_json(const WorkloadInfo& workload) {
 }
 
 /// Reads what `workload_json` writes.
-inline void read_workload(const Json& json, WorkloadInfo& workload) {
-  json.get_to(workload);
+inline WorkloadInfo workload_of(const Json& json) {
+  auto workload = json.get<WorkloadInfo>();
   detail::read_all(json, "field", workload.field, "stored_bytes", workload.stored_bytes, "pixels",
                    workload.pixels, "device_free_bytes", workload.device_free_bytes);
   detail::read_if_told(json, "largest_batch", workload.largest_batch);  // older journals lack it
+  return workload;
 }
 
 inline Json to_json(const JournalHeader& header) {
@@ -81,7 +82,7 @@ inline void from_json(const Json& json, JournalHeader& header) {
   if (header.card) header.card->machine = header.machine;
   detail::read_all(json, "thread_pools", header.thread_pools, "batches", header.batches, "device",
                    header.device);
-  read_workload(json.at("workload"), header.workload);
+  header.workload = workload_of(json.at("workload"));
 }
 
 }  // namespace feedrate::inline v0

@@ -79,7 +79,7 @@ Prepared SubprocessRunner::prepare_child() {
   if (prepared_) order.cached_samples = prepared_->info.cached_samples;
   const Json answer = child_->ask({{"ask", "prepare"}, {"order", to_json(order)}}, watch);
   throw_if_failed(answer);
-  return {answer.at("workload").get<WorkloadInfo>(), answer.at("batches").get<std::vector<int>>()};
+  return {workload_of(answer.at("workload")), answer.at("batches").get<std::vector<int>>()};
 }
 
 /// Without a child nothing can go on: that ends the run, unless the user ends it anyway. One that
