@@ -60,6 +60,18 @@ def tuned(tmp, *words, options=(), budget="2s", code=0, env=None):
     return report_of(tmp), out, err
 
 
+def resolved(tmp, tune):
+    """The report of `tune`, which is called again where the machine was too busy to tell configs apart: that is an
+    answer, too, and no test's subject."""
+    for _ in range(3):
+        tune()
+        report = report_of(tmp)
+        if report["recommendation"]["status"] != "unresolved":
+            break
+        (tmp / "r.jsonl").unlink(missing_ok=True)
+    return report
+
+
 # Workers that load beside the step win by far: samples take 1 ms, a step of 16 of them 2 ms.
 # The grid, because it measures both, whatever a loaded machine makes of their prediction.
 TWO = ["--workers", "0,2", "--prefetch", "2", "--search", "grid"]
@@ -504,7 +516,7 @@ def tuned_together(tmp, *words, options=("--no-confirm",), budget="6s"):
 @test
 def ranks_take_the_same_number_of_batches_in_each_round(tmp):
     # Bug: ranks that switch by the clock: one takes a step more, and waits in its collective for ever.
-    report = tuned_together(tmp, "Rows")
+    report = resolved(tmp, lambda: tuned_together(tmp, "Rows"))
     gains_by_workers(report)
     assert report["workload"]["script"]["world"] == 2, report["workload"]["script"]
     for trial in report["trials"]:
@@ -834,10 +846,13 @@ def a_command_that_prints_its_rate_is_tuned_by_a_variable(tmp):
     (tmp / "program.sh").write_text(
         "i=0\nwhile [ $i -lt 200 ]; do\n  echo \"$((NUM_WORKERS * 100)).5 img/s\"\n  sleep 0.05\n"
         "  i=$((i + 1))\ndone\n")
-    code, _, err = run(*QUIET, "--budget", "10s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS",
-                       "--rate", "regex:([0-9.]+) img/s", "--", "sh", "program.sh", cwd=tmp)
-    assert code == 0, err
-    report = report_of(tmp)
+
+    def tune():
+        code, _, err = run(*QUIET, "--budget", "10s", "--workers", "1,2", "--set", "workers=env:NUM_WORKERS",
+                           "--rate", "regex:([0-9.]+) img/s", "--", "sh", "program.sh", cwd=tmp)
+        assert code == 0, err
+
+    report = resolved(tmp, tune)
     rates = {trial["config"]["workers"]: rate_of(trial) for trial in report["trials"]}
     assert abs(rates[1] - 100.5) < 1 and abs(rates[2] - 200.5) < 1, rates
     assert report["recommendation"]["config"]["workers"] == 2, report["recommendation"]
