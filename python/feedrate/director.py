@@ -90,6 +90,7 @@ class Tracked:
         self._inner = inner
         self._began = director.signs_read + self._signs.fresh
         self._batch = None
+        self._given = 0
         self._served = None
 
     def __iter__(self):
@@ -101,7 +102,8 @@ class Tracked:
         seen = self._seen
         if (self._signs.fresh or seen.batches % CHECKED == 1
                 or seen.trained >= STEPS_TO_CHOOSE):
-            self._served = self._director.serve(seen, self._loader, self._inner, self._batch)
+            self._served = self._director.serve(seen, self._loader, self._inner, self._batch,
+                                                self._given)
             if self._served is not None:
                 self._batch = None
                 return next(self._served)
@@ -111,6 +113,7 @@ class Tracked:
         if seen.batches == 0:
             self._director.began()
         seen.batches += 1
+        self._given += 1
         return batch
 
     def __len__(self):
@@ -184,7 +187,7 @@ class Director:
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
         if self._session is not None:
-            return self._session.new_epoch() if seen is self._chosen else iterate(loader)
+            return self._session.new_epoch(loader) if seen is self._chosen else iterate(loader)
         return Tracked(self, seen, loader, iterate(loader))
 
     def began(self):
@@ -203,9 +206,9 @@ class Director:
             self._gave = seen
             self._is_old = began < self.signs_read
 
-    def serve(self, seen, loader, inner, batch):
+    def serve(self, seen, loader, inner, batch, given):
         """What gives the batches from now on, if this loader is the chosen one; else None. `batch`
-        is the last one that it gave."""
+        is the last one of the `given` that the script has of its epoch."""
         if self._chosen is not None:
             return self._session if seen is self._chosen else None
         if self.signs.fresh:
@@ -220,7 +223,7 @@ class Director:
         self.signs.forget()
         if self._plain is not None:
             return iter(self._plain.reported(loader, inner))
-        return self._open(seen, loader, inner, why, batch)
+        return self._open(seen, loader, inner, why, batch, given)
 
     def _is_wanted(self, seen):
         return self._wanted is not None and seen.answers_to(self._wanted)
@@ -241,15 +244,16 @@ class Director:
             return None
         return "no loop trains, and it has delivered most batches"
 
-    def _open(self, seen, loader, inner, why, batch):
+    def _open(self, seen, loader, inner, why, batch, given):
         from .session import Session
 
-        given = batch is not None
-        batch = batch if given else next(inner)  # a new iterator for each batch: it gave none yet
+        owed = None
+        if batch is None:  # a new iterator for each batch: it gave none yet
+            batch = owed = next(inner)
         torch = sys.modules["torch"]
         self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
-                                self.signs.precision(torch, device_of(torch)))
-        self._session.keep(inner, None if given else batch)
+                                self.signs.precision(torch, device_of(torch)), given)
+        self._session.keep(inner, owed)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),
             "others": [other.describe() for other in self._seen if other is not seen],
@@ -267,7 +271,9 @@ class Director:
 
     def at_exit(self):
         """A script that ends before anything was chosen says what it had."""
-        if self._session is None and self._plain is None:
+        if self._session is not None:
+            self._session.at_exit()
+        elif self._plain is None:
             self._say_none()
 
     def _say_none(self):

@@ -139,12 +139,15 @@ class Lane:
 
     def __init__(self, loader, iterator=None, times=1):
         """`iterator`: one that is there already. `times` as large as the script's are batches."""
+        self._made_s = time.perf_counter()
         self._loader = loader
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
         self._iterator = loader._get_iterator() if iterator is None else iterator
         self._times = times
         self._has_given = False
+        self.stays = True  # whether its workers stay from epoch to epoch
+        self.start_s = 0.0  # from its making to its first batch
         self._levels = {}  # by prefetch: batches that lay ready behind its last round with the step
         self.used = 0  # when it was used last; counts up
 
@@ -201,6 +204,8 @@ class Lane:
             batch = next(self._iterator)
         except StopIteration:
             batch = self._first_of_next()
+        if not self._has_given:
+            self.start_s = time.perf_counter() - self._made_s
         self._has_given = True
         return batch
 
@@ -215,26 +220,38 @@ class Lane:
         raise UsedUp
 
     def _restart(self):
-        if self._workers == 0:
-            self._iterator = self._loader._get_iterator()
-        else:
+        if self._workers > 0 and self.stays:
             self._iterator._reset(self._loader)
+            return
+        if self._workers > 0:
+            self._iterator._shutdown_workers()
+        self._iterator = self._loader._get_iterator()
+
+    def finish_epoch(self, beat):
+        """Takes all that was ordered, as a loop does before an epoch ends."""
+        self._take_surplus(0, beat)
+
+    def begin_epoch(self):
+        """Goes on to the next epoch as the script's loader would, until its first batch is there."""
+        self._first_of_next()
 
     def load_ahead(self, prefetch, beat):
         """Has each worker load so many batches ahead from now on, as if it had been made so."""
         if self._workers == 0 or prefetch == self._prefetch:
             return
         self._prefetch = self._iterator._prefetch_factor = prefetch
-        self._take_surplus(beat)
+        self._take_surplus(self.capacity, beat)
         for _ in range(self.capacity - self._outstanding()):
             self._iterator._try_put_index()
 
-    def _take_surplus(self, beat):
-        """Takes what was ordered beyond its capacity, and orders nothing meanwhile."""
+    def _take_surplus(self, most, beat):
+        """Takes what was ordered beyond `most` batches, and orders nothing meanwhile."""
+        if self._workers == 0:
+            return
         iterator = self._iterator
         iterator._try_put_index = lambda: None
         try:
-            while self._outstanding() > self.capacity:
+            while self._outstanding() > most:
                 next(iterator)
                 beat()
         except StopIteration:
@@ -303,6 +320,7 @@ class Lanes:
             beat()
         lane = self._lanes[key]
         lane.load_ahead(config["prefetch"], beat)
+        lane.stays = bool(config["persistent"])
         lane.used = self._turn
         return lane
 
@@ -350,7 +368,7 @@ class Lanes:
             self._lanes.pop(oldest).close()
 
     def _make(self, config):
-        with _kept_random_state(self._torch):
+        with kept_random_state(self._torch):
             return Lane(self._changed(config), times=self._times(config))
 
     def _times(self, config):
@@ -389,7 +407,7 @@ class Lanes:
         return self._indices
 
 
-class _kept_random_state:
+class kept_random_state:
     """Making an iterator draws a seed from the script's generator: that shall not be noticed."""
 
     def __init__(self, torch):

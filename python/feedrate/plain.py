@@ -12,19 +12,45 @@ from .watch import Reporter, reported
 
 
 GPU_PERIOD_S = 1.0  # between two looks at the memory of the GPU
+NONE = object()  # in the place of a batch
 
 
 class PlainReporter(Reporter):
-    """Tells besides how long the script was outside of its loop, between two passes over it, and,
-    where the script uses a GPU: once which one, and how much memory its tensors took at most."""
+    """Tells besides how long the script was outside of its loop, between two passes over it; what
+    going on from pass to pass takes: the end of one with its workers, and the start of the next
+    until its first batch; and, where the script uses a GPU: once which one, and how much memory its
+    tensors took at most."""
 
     source = "hook"
     outside_s = 0.0
+    passes = 0  # that have begun
+    boundary_s = 0.0  # in all, between the passes so far
+    start_s = 0.0  # of the first pass, where each has to start its workers
+    pass_batches = 0  # of the last pass that is over; until then what the loader says; 0: unknown
+    _ending_s = 0.0
+    _before = 0  # batches of all passes but the present one
     _looked_s = float("-inf")
     _told_gpu = False
 
+    def begin(self, seconds, starts_workers):
+        """The first batch of a pass is there, so long after the script began to iterate."""
+        if self.passes == 0:
+            self.start_s = seconds if starts_workers else 0.0
+        else:
+            self.boundary_s += self._ending_s + seconds
+        self.passes += 1
+        self._before = self.batches
+        self._ending_s = 0.0
+
+    def end(self, waited_s):
+        self._ending_s += waited_s
+        if self.passes > 0:
+            self.pass_batches = self.batches - self._before
+
     def _message(self, now_s):
-        return dict(super()._message(now_s), outside_s=self.outside_s, **self._of_gpu(now_s))
+        return dict(super()._message(now_s), outside_s=self.outside_s, passes=self.passes,
+                    boundary_s=self.boundary_s, start_s=self.start_s,
+                    pass_batches=self.pass_batches, **self._of_gpu(now_s))
 
     def _of_gpu(self, now_s):
         cuda = getattr(sys.modules.get("torch"), "cuda", None)
@@ -94,7 +120,8 @@ class Plain:
         if self._config is not None and not hasattr(loader, "_feedrate_set"):
             self._apply(loader, self._config)
             object.__setattr__(loader, "_feedrate_set", True)
-        return self.reported(loader, iterate(loader))
+        began_s = time.monotonic()
+        return self.reported(loader, iterate(loader), began_s)
 
     def _apply(self, loader, config):
         for name, value in settings_of(loader, config, self._torch).items():
@@ -105,26 +132,52 @@ class Plain:
                                          config["own_precision"])
             self._format.__enter__()  # for good: the whole launch is one of these settings
 
-    def reported(self, loader, batches):
-        """A pass over the loader, or what is left of it. Without autotune it only goes on."""
+    def reported(self, loader, batches, began_s=None):
+        """A pass over the loader that began then, or what is left of it. Without autotune it only
+        goes on."""
         if self._reporter is None:
             self._reporter = self._connect()
         if self._reporter is None:
             return batches
-        return Pass(batches, self._pass(loader, batches))
+        return Pass(batches, self._pass(loader, iter(batches), began_s))
 
-    def _pass(self, loader, batches):
-        def count(batch):
-            if self._count is None:
-                self._count = self._counter_for(loader, batch)
-            return self._count(batch)
-
-        if self._left_s is not None:
-            self._reporter.outside_s += time.monotonic() - self._left_s
+    def _pass(self, loader, batches, began_s):
+        reporter = self._reporter
+        if began_s is not None and self._left_s is not None:
+            reporter.outside_s += began_s - self._left_s
+        first = next(batches, NONE)
+        now_s = time.monotonic()
+        if began_s is not None and first is not NONE:
+            reporter.begin(now_s - began_s, loader.num_workers > 0 and not loader.persistent_workers)
+        if reporter.pass_batches == 0:
+            reporter.pass_batches = self._length_of(loader)
         try:
-            yield from reported(batches, count, self._reporter)
+            if first is not NONE:
+                reporter.add(self._samples(loader, first), now_s, now_s)
+                yield first
+                del first  # never two batches at once that would not be there without us
+                yield from reported(batches, lambda batch: self._samples(loader, batch), reporter)
         finally:
-            self._left_s = time.monotonic()
+            self._leave(loader, batches)
+
+    def _leave(self, loader, batches):
+        """The script left the pass, by its end or before. Workers that do not stay end now, in the
+        script's own time, as they do without us."""
+        left_s = time.monotonic()
+        if not loader.persistent_workers and hasattr(batches, "_shutdown_workers"):
+            batches._shutdown_workers()
+        self._left_s = time.monotonic()
+        self._reporter.end(self._left_s - left_s)
+
+    def _samples(self, loader, batch):
+        if self._count is None:
+            self._count = self._counter_for(loader, batch)
+        return self._count(batch)
+
+    def _length_of(self, loader):
+        """Not that of a stream: PyTorch warns once it was asked for."""
+        iterable = isinstance(loader.dataset, self._torch.utils.data.IterableDataset)
+        return 0 if iterable else length_of(loader) or 0
 
     @staticmethod
     def _counter_for(loader, batch):

@@ -13,6 +13,7 @@ import time
 
 from . import source
 from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
+from .epochs import Boundaries, Epochs
 from .errors import sentence_of
 from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
@@ -23,14 +24,16 @@ from .window import Wanted, Window
 REPLAYED = 3  # different batches of a replay
 WARM_UP_STEPS = 10
 WARM_UP_S = 0.5
+EPOCH_ENDS = object()  # in the place of a batch
 
 
 class Session:
     """Serves one DataLoader of the script."""
 
-    def __init__(self, channel, loader, batch, site, before=None, precision="fp32"):
+    def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
         """`before`: what the dataset held when the loader was made; None: what it holds now.
-        `precision`: in which number format the script steps, as it is seen in this launch."""
+        `precision`: in which number format the script steps, as it is seen in this launch.
+        `given`: batches that the script has of its present epoch."""
         self._channel = channel
         self._loader = loader
         self._site = site
@@ -39,8 +42,11 @@ class Session:
         self._torch = sys.modules["torch"]
         self._kept = None
         self._owed = None
-        self._outside = False
-        self._in_epoch = 2  # batches since the script's loop began anew; it was found in its midst
+        self._outside = False  # the script left its loop in its last step
+        self._outside_s = 0.0  # of the last step, that it was not in its loop
+        self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
+        self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
+        self._round = None  # what answers the open question, if the script ends now
         self._batch = loader.batch_size or SampleCount()(batch) or 1
         self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
@@ -64,7 +70,11 @@ class Session:
 
     def __next__(self):
         with self._one_asks:
-            return next(self._served)
+            given = EPOCH_ENDS if self._epochs.between else next(self._served)
+            if given is EPOCH_ENDS:
+                self._epochs.end()
+                raise StopIteration
+            return given
 
     def __len__(self):
         return len(self._loader)
@@ -75,13 +85,14 @@ class Session:
             raise AttributeError(name)
         return getattr(self._kept, name)
 
-    def new_epoch(self):
+    def new_epoch(self, loader=None):
         """The script begins to iterate again: what it did since the last batch was no step alone.
 
-        After each single batch, as in next(iter(loader)), that is how it steps.
+        After each single batch, as in next(iter(loader)), that is how it steps. `loader`: that it
+        iterates over, which may be one that it made anew.
         """
-        self._outside = self._in_epoch > 1
-        self._in_epoch = 0
+        self._boundaries.is_made_anew = loader is not None and loader is not self._loader
+        self._outside = self._epochs.begin() > 1
         return self
 
     # What autotune is told first.
@@ -100,6 +111,7 @@ class Session:
             "batches": length_of(loader) or 0,
             "sample_bytes": self._batch_bytes // max(self._batch, 1),
             "batch_fixed": self._why_batch_is_fixed(),
+            "start_fixed": self._why_workers_do_not_stay(),
             "device": device,
             "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
             "torch": torch.__version__,
@@ -118,6 +130,7 @@ class Session:
             "workers": workers,
             "prefetch": (loader.prefetch_factor or 2) if workers > 0 else 0,
             "pinned": bool(loader.pin_memory and self._torch.cuda.is_available()),
+            "persistent": bool(workers > 0 and loader.persistent_workers),
             "step_threads": self._torch.get_num_threads(),
             "precision": self._precision,
             "batch": self._batch,
@@ -133,11 +146,17 @@ class Session:
             return None if loader.batch_size else "the dataset makes the batches itself"
         return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
 
+    def _why_workers_do_not_stay(self):
+        if callable(getattr(self._loader.dataset, "set_epoch", None)):
+            return "workers that stay would not see what set_epoch() of the dataset sets"
+        return None
+
     # Questions and answers.
 
     def _serve(self):
         if self._owed is not None:
             owed, self._owed = self._owed, None
+            self._epochs.give()
             yield owed
         while True:
             question = self._channel.receive()
@@ -162,6 +181,15 @@ class Session:
         sys.stderr.flush()
         os._exit(0)
 
+    def at_exit(self):
+        """The script comes to its end in the midst of a round: what there is of it may be enough."""
+        told = self._round() if self._round is not None else None
+        if told is not None:
+            try:
+                self._channel.send(self._told(told))
+            except OSError:
+                pass
+
     def _failure(self, question, error):
         if "config" in question:
             self._lanes.drop(question["config"])
@@ -170,8 +198,7 @@ class Session:
     def _answer(self, question):
         ask = question["ask"]
         if ask == "run":
-            told = yield from self._run(question)
-            return {"round": told, "batches_per_update": self._updates.batches_each()}
+            return self._told((yield from self._run(question)))
         if ask == "memory_bytes":
             return {"bytes": self._memory_of(question["config"])}
         if ask == "epoch_boundary_s":
@@ -179,6 +206,10 @@ class Session:
         if ask == "change":
             return {"diff": self._change(question["changes"])}
         raise ValueError("unknown question '%s'" % ask)
+
+    def _told(self, told):
+        return {"round": told, "batches_per_update": self._updates.batches_each(),
+                "made_anew": self._boundaries.is_made_anew}
 
     def _change(self, changes):
         """The change to make in the source, as text."""
@@ -210,28 +241,30 @@ class Session:
         lane.resume(self._beat)
         batch = lane.take()
         first_batch_s = self._now() - began_s
-        yield from self._step(batch)
+        yield from self._step(batch, lane=lane)
         warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
         for _ in range(warm_up):
-            yield from self._step(lane.take())
+            yield from self._step(lane.take(), lane=lane)
         window = Window(wanted, lane.workers, lane.ready())
         meter.begin(lane.pids(), self._lanes.others(lane))
+        self._round = lambda: meter.end(window, first_batch_s, 0) if window.is_enough() else None
         while True:
             asked_s = self._now()
             batch = lane.take()
             got_s = self._now()
-            step_s = yield from self._step(batch, meter.step_times)
-            if self._outside:
-                window.leave_out(step_s)
-            else:
+            step_s = yield from self._step(batch, meter.step_times, lane)
+            window.leave_out(self._outside_s)
+            if not self._outside:
                 window.add(self._samples(batch, config), got_s - asked_s, step_s)
             if window.was_warm_up(lane.ready):
                 window.begin(lane.ready())
                 meter.begin(lane.pids(), self._lanes.others(lane))
             if window.is_over():
                 break
+        self._round = None
         answer = meter.end(window, first_batch_s, lane.ready())
         lane.keep_level()
+        self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
         return answer
 
     def _drained(self, config, wanted, meter):
@@ -254,7 +287,9 @@ class Session:
                 window.begin(lane.ready())
                 meter.begin(lane.pids(), self._lanes.others(lane))
             self._beat()
-        return meter.end(window, first_batch_s, lane.ready())
+        answer = meter.end(window, first_batch_s, lane.ready())
+        self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
+        return answer
         yield  # makes this a coroutine like the others
 
     def _replayed(self, config, wanted, meter):
@@ -292,37 +327,47 @@ class Session:
         return self._replays[size]
         yield
 
-    def _step(self, batch, times=None):
+    def _step(self, batch, times=None, lane=None):
         """Gives a batch to the script's loop; seconds until it asks for the next one. `_outside`
-        then tells whether it left its loop between; if not, `times` has the step."""
+        then tells whether it left its loop between; if not, `times` has the step. Where an epoch of
+        the script is over, it is given the end of it first: the lane's batches wait."""
+        self._outside_s = 0.0
+        if self._epochs.is_over():
+            yield from self._end_epoch(lane)
         self._outside = False
-        self._in_epoch += 1
+        self._epochs.give()
         gave_s = self._now()
         start = times.mark() if times is not None else None
         yield batch
         if times is not None and not self._outside:
             times.add(start, times.mark())
         step_s = self._now() - gave_s
+        if self._outside:
+            self._outside_s += step_s
         self._updates.add_batch()
         self._beat()
         return step_s
+
+    def _end_epoch(self, lane):
+        """The script validates, saves, and whatever else it does between two epochs."""
+        if lane is not None:
+            lane.keep_level()
+        left_s = self._now()
+        self._channel.send({"outside": True})
+        yield EPOCH_ENDS
+        self._channel.send({"outside": False})
+        self._outside_s += self._now() - left_s
+        if lane is not None:
+            lane.resume(self._beat)
 
     def _samples(self, batch, config):
         samples = self._count(batch) if self._count is not None else None
         return config["batch"] if samples is None else samples
 
     def _epoch_boundary(self, config):
-        """Seconds to the first batch with new workers, and with workers that stay."""
-        self._lanes.drop(config)
-        began_s = self._now()
+        """Seconds from the last batch of an epoch to the first of the next."""
         lane = self._lanes.use(config, self._beat)
-        lane.take()
-        anew_s = self._now() - began_s
-        lane.resume(self._beat, empty=True)
-        began_s = self._now()
-        lane.take()
-        stayed_s = self._now() - began_s
-        return {"seconds": anew_s, "persistent_s": min(stayed_s, anew_s)}
+        return {"seconds": self._boundaries.cross(lane)}
 
     def _beat(self):
         self._channel.beat()

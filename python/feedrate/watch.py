@@ -61,7 +61,7 @@ def reported(iterable, count, reporter):
             add(count(batch), asked_s, clock())
             yield batch
             asked_s = clock()
-        reporter.wait_s += clock() - asked_s
+        reporter.end(clock() - asked_s)
     finally:
         reporter.send(clock())
 
@@ -108,6 +108,10 @@ class Reporter:
             self.samples += samples
         if now_s >= self._due_s:
             self.send(now_s)
+
+    def end(self, waited_s):
+        """A pass is over; that was found after so long."""
+        self.wait_s += waited_s
 
     def send(self, now_s):
         """Never waits: a message that does not go through is made up for by the next, of sums."""

@@ -55,8 +55,13 @@ class Window:
         self._squares += (wait_s + step_s) ** 2
 
     def leave_out(self, outside_s):
-        """The script left its loop: that stretch is no step."""
+        """The script left its loop for so long: that stretch is no step."""
         self.outside_s += outside_s
+
+    def is_enough(self):
+        """Whether it may end now, since the script does."""
+        wanted = self._wanted
+        return wanted.exactly == 0 and self.batches >= max(1, wanted.min_batches)
 
     def was_warm_up(self, ready):
         """Whether all so far was a warm-up, as the ring fills or drains. Decided once, at half-time;

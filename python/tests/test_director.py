@@ -37,9 +37,9 @@ class Served:
 
     made = []
 
-    def __init__(self, channel, loader, batch, site, before, precision):
+    def __init__(self, channel, loader, batch, site, before, precision, given):
         self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
-        self.precision = precision
+        self.precision, self.given = precision, given
         self.kept = None
         self.epochs = 0
         Served.made.append(self)
@@ -56,7 +56,10 @@ class Served:
     def __next__(self):
         return "served"
 
-    def new_epoch(self):
+    def at_exit(self):
+        pass
+
+    def new_epoch(self, loader=None):
         self.epochs += 1
         return self
 

@@ -327,6 +327,15 @@ class ParkedLanes(unittest.TestCase):
         self.assertEqual([lane.take() for _ in range(5)], [[0], [1], [0], [1], [0]])
         self.assertEqual(lane._iterator.passes, 3)
 
+    def test_workers_start_anew_at_each_pass_where_they_do_not_stay(self):
+        # Bug: an epoch that begins at once, of a loader that starts its workers for each.
+        lane = Lane(Loader(Numbers(2), batch_size=1, num_workers=1))
+        lane.stays = False
+        first = lane._iterator
+        self.assertEqual([lane.take() for _ in range(3)], [[0], [1], [0]])
+        self.assertTrue(first.closed)
+        self.assertIsNot(lane._iterator, first)
+
     def test_a_lane_that_was_closed_has_no_workers(self):
         lane, iterator = self.lane()
         lane.close()
@@ -358,6 +367,13 @@ class LoadingAhead(unittest.TestCase):
         self.assertEqual((self.ordered(iterator), lane.capacity, len(beats)), (2, 2, 4))
         self.assertEqual(lane.take(), [4])
         self.assertEqual(self.ordered(iterator), 2)
+
+    def test_all_that_is_ordered_is_taken_before_an_epoch_ends(self):
+        lane, iterator = self.lane()
+        lane.finish_epoch(no_beat)
+        self.assertEqual(self.ordered(iterator), 0)
+        lane.begin_epoch()
+        self.assertEqual(self.ordered(iterator), 6)
 
     def test_an_epoch_may_end_meanwhile(self):
         lane, iterator = self.lane(samples=1)

@@ -145,10 +145,15 @@ class Settings(Launch):
             self.assertEqual(self.told(config=own)[-1]["batches"], 3)
 
 
-class Waiting(Launch):
-    def test_includes_the_wait_that_finds_the_end(self):
-        # Would catch an end of an epoch that is loaded for in vain, and told as no wait.
-        def batches(loader):
+class Boundaries(Launch):
+    """Passes of two batches: workers start for 3 s, each batch takes 1 s, the end 4 s, validation 7 s."""
+
+    def passes(self, number, taken=2):
+        def begin(loader):
+            self.now_s += 3
+            return batches()
+
+        def batches():
             for batch in ([1], [2]):
                 self.now_s += 1
                 yield batch
@@ -156,9 +161,50 @@ class Waiting(Launch):
 
         connection = Connection()
         plain = Plain(lambda: PlainReporter(connection), None, torch)
-        loader = data.DataLoader([torch.ones(2)] * 2, batch_size=1)
-        self.assertEqual(list(plain.iterate(loader, batches)), [[1], [2]])
-        self.assertEqual(connection.messages()[-1]["wait_s"], 6)
+        for _ in range(number):
+            loader = data.DataLoader([torch.ones(2)] * 2, batch_size=1, num_workers=1)
+            passing = plain.iterate(loader, begin)
+            for _ in range(taken):
+                next(passing)
+            if taken == 2:
+                self.assertIsNone(next(passing, None))
+            del passing
+            self.now_s += 7
+        return plain._reporter
+
+    def test_are_from_the_end_of_a_pass_to_the_first_batch_of_the_next(self):
+        # Bug: workers that start at each epoch were taken off a confirmation as time outside of the loop.
+        told = self.passes(3)
+        self.assertEqual((told.passes, told.start_s, told.boundary_s), (3, 4, 2 * (4 + 4)))
+        self.assertEqual((told.outside_s, told.wait_s, told.pass_batches), (2 * 7, 3 * 1, 2))
+
+    def test_are_told_of_passes_that_the_loop_leaves(self):
+        told = self.passes(3, taken=1)
+        self.assertEqual((told.boundary_s, told.outside_s, told.pass_batches), (2 * 4, 2 * 7, 1))
+
+    def test_include_the_end_of_workers_that_do_not_stay(self):
+        # Bug: workers that ended behind the loop, and cost nothing.
+        class Ending:
+            def __init__(ending, batches):
+                ending.batches = iter(batches)
+
+            def __iter__(ending):
+                return ending
+
+            def __next__(ending):
+                return next(ending.batches)
+
+            def _shutdown_workers(ending):
+                self.now_s += 5
+
+        for stays, seconds in ((False, 5), (True, 0)):
+            plain = Plain(lambda: PlainReporter(Connection()), None, torch)
+            loader = data.DataLoader([torch.ones(2)] * 2, num_workers=1, persistent_workers=stays)
+            for _ in range(2):
+                passing = plain.iterate(loader, lambda _: Ending([[1], [2]]))
+                next(passing)
+                del passing
+            self.assertEqual(plain._reporter.boundary_s, seconds)
 
 
 class Passes(Launch):

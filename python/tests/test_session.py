@@ -10,6 +10,8 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import session as sessions
+from feedrate.epochs import Boundaries
+from feedrate.epochs import Epochs as EpochsOf
 from feedrate.lanes import Lane
 from feedrate.session import Session
 
@@ -249,6 +251,73 @@ class Epochs(Asking):
         self.assertEqual((coupled["batches"], coupled["step_s"]), (3, 3 * STEP_S))
         self.assertEqual((device["batches"], device["outside_s"]), (4, 0))
 
+    def short(self, *questions, samples=12, given=2, outside_s=10):
+        """The script's loop over epochs of three batches: how many it had of each, and the answers."""
+        loader = data.DataLoader(Numbers(samples), batch_size=4)
+        self.channel = Channel(questions)
+        session = Session(self.channel, loader, torch.ones(4, 2), None, given=given)
+        taken = []
+        with self.assertRaises(Over):
+            for _ in range(100):
+                taken.append(0)
+                for _ in session:
+                    Clock.now_s += STEP_S
+                    taken[-1] += 1
+                Clock.now_s += outside_s
+                session.new_epoch()
+        return taken, [one["round"] for one in self.channel.sent if "round" in one]
+
+    def test_end_where_the_script_expects_it(self):
+        # Bug: an epoch without end: a schedule of an exact number of steps, or an index that passes the length of
+        # the loader, failed, and the config was blamed.
+        taken, told = self.short(question("coupled"), question("device"))
+        self.assertEqual((taken[0], set(taken[1:-1])), (1, {3}))
+        for one in told:
+            self.assertEqual(one["step_s"], one["batches"] * STEP_S)
+            self.assertEqual(one["outside_s"] % 10, 0)
+        self.assertGreater(told[0]["outside_s"], 0)
+
+    def test_that_end_are_said_to_autotune_and_so_is_the_next_one(self):
+        self.short(question("coupled"))
+        outside = [one["outside"] for one in self.channel.sent if "outside" in one]
+        self.assertEqual(outside[:2], [True, False])
+
+    def test_stay_over_until_the_script_begins_anew(self):
+        # Bug: an iterator that goes on behind its end, as no other does.
+        session = self.session([question("coupled")], data.DataLoader(Numbers(12), batch_size=4))
+        self.assertEqual(len(list(session)), 1)
+        self.assertEqual(list(session), [])
+        self.assertEqual(len(next(session.new_epoch())), 4)
+
+    def test_of_a_stream_do_not_end(self):
+        class Stream(data.IterableDataset):
+            def __iter__(self):
+                return iter([torch.ones(2)] * 12)
+
+        session = self.session([question("coupled", seconds=100.0, max_batches=50)],
+                               data.DataLoader(Stream(), batch_size=4))
+        for _ in range(40):
+            next(session)
+
+    def test_are_as_long_as_the_loop_makes_them(self):
+        for leave, expected in ((2, (2, True)), (1, (1, True))):
+            epochs = EpochsOf(100, 0)
+            for _ in range(leave):
+                epochs.give()
+            self.assertEqual(epochs.begin(), leave)
+            self.assertEqual((epochs.batches, epochs.leaves_early), expected)
+
+    def test_a_script_that_ends_in_a_round_answers_with_what_there_is(self):
+        # Bug: the last round of each launch of a short script was lost, and all of one that has a round alone.
+        session = self.session([question("coupled", seconds=100.0)])
+        for batches in (3, 2):
+            for _ in range(batches):
+                next(session)
+                Clock.now_s += STEP_S
+            self.channel.sent.clear()
+            session.at_exit()
+        self.assertEqual(self.channel.sent[-1]["round"]["batches"], 3)
+
     def test_have_the_length_of_the_loader(self):
         self.assertEqual(len(self.session([])), 100)
 
@@ -317,6 +386,79 @@ class Failures(Asking):
             next(session)
 
 
+class Starts(unittest.TestCase):
+    """Of epochs of ten batches, of a second each; a lane's workers start for 3 s, or go on for 2."""
+
+    class Lane:
+        def __init__(self, workers=2, start_s=3.0):
+            self.workers, self.start_s = workers, start_s
+            self.crossed = []
+
+        def finish_epoch(self, beat):
+            self.crossed.append("all taken")
+
+        def begin_epoch(self):
+            Clock.now_s += 2.25
+            self.crossed.append("begun")
+
+    def shares(self, lane, batches=5, rounds=1, config=(), epochs=None, times=1):
+        """What is added to rounds of so many batches, each of which is waited for 0.25 s."""
+        with mock.patch.dict(sys.modules, MODULES):
+            boundaries = Boundaries(epochs or EpochsOf(10, 0), torch, lambda: Clock.now_s, lambda: None)
+            told = []
+            for _ in range(rounds):
+                one = {"duration_s": 1.0 * batches, "wait_s": 0.25 * batches, "batches": batches}
+                boundaries.add_share(one, lane, dict(CONFIG, workers=2, **dict(config)), times)
+                told.append(one)
+        return told
+
+    def test_are_counted_by_their_share_of_a_round(self):
+        # Bug: the rate of the midst of an epoch, of a script whose epochs are short.
+        one = self.shares(self.Lane())[0]
+        self.assertEqual(one["boundary_s"], (2.25 - 0.25) * 5 / 10)
+        self.assertEqual((one["duration_s"], one["wait_s"]), (5 + 1, 1.25 + 1))
+
+    def test_of_larger_batches_come_as_often_by_samples(self):
+        self.assertEqual(self.shares(self.Lane(), times=2)[0]["boundary_s"], 2.0 * 5 / 5)
+
+    def test_cost_nothing_without_workers(self):
+        self.assertNotIn("boundary_s", self.shares(self.Lane(workers=0))[0])
+
+    def test_of_long_epochs_are_not_measured(self):
+        # Bug: workers that start anew for each round, of a script whose epoch takes an hour.
+        lane = self.Lane()
+        one, = self.shares(lane, epochs=EpochsOf(10000, 0), config={"persistent": True})
+        self.assertEqual((one["boundary_s"], lane.crossed), (0, []))
+        one, = self.shares(lane, epochs=EpochsOf(10000, 0))
+        self.assertEqual((one["boundary_s"], lane.crossed), (3.0 * 5 / 10000, []))
+
+    def test_are_measured_twice_where_they_matter_little_and_in_each_round_where_much(self):
+        for batches, looks in ((100, 2), (10, 4)):
+            lane = self.Lane()
+            told = self.shares(lane, rounds=4, epochs=EpochsOf(batches, 0))
+            self.assertEqual(lane.crossed.count("begun"), looks)
+            self.assertEqual({one["boundary_s"] for one in told}, {2.0 * 5 / batches})
+
+    def test_of_a_loader_that_is_made_anew_start_all_workers(self):
+        # Bug: persistent_workers=True promised a gain to a script whose loader lives for one epoch.
+        lane = self.Lane()
+        with mock.patch.dict(sys.modules, MODULES):
+            boundaries = Boundaries(EpochsOf(10, 0), torch, lambda: Clock.now_s, lambda: None)
+        for anew in (False, True):
+            boundaries.is_made_anew = anew
+            boundaries.add_share({"duration_s": 5.0, "wait_s": 1.0, "batches": 5}, lane,
+                                 dict(CONFIG, workers=2, persistent=True), 1)
+            self.assertEqual(lane.stays, not anew)
+
+    def test_behind_a_loop_that_is_left_wait_for_what_was_ordered(self):
+        # Bug: the time to throw away what was loaded ahead was counted for nothing.
+        lane = self.Lane()
+        epochs = EpochsOf(10, 4)
+        epochs.begin()
+        self.shares(lane, epochs=epochs)
+        self.assertEqual(lane.crossed, ["begun"])
+
+
 class Answers(Asking):
     def test_count_the_workers_that_the_script_had_so_far_as_parked(self):
         # Bug: what they still loaded beside the first rounds was in no count.
@@ -372,7 +514,7 @@ class Answers(Asking):
 
     def test_an_epoch_begins_with_a_batch(self):
         answer = self.answers({"ask": "epoch_boundary_s", "config": CONFIG})[-1]
-        self.assertEqual(answer, {"seconds": LOAD_S, "persistent_s": LOAD_S})
+        self.assertEqual(answer, {"seconds": LOAD_S})
 
     def test_a_change_without_a_line_in_the_source_is_named(self):
         changes = {"num_workers": 4, "pin_memory": True}
@@ -383,8 +525,7 @@ class Answers(Asking):
         session = self.session([], data.DataLoader(Numbers(), batch_size=4, num_workers=3))
         session.greet({"loader": {"index": 1}})
         greeting = self.channel.sent[-1]
-        config = {key: value for key, value in CONFIG.items() if key != "persistent"}
-        self.assertEqual(greeting["config"], dict(config, workers=3, prefetch=2))
+        self.assertEqual(greeting["config"], dict(CONFIG, workers=3, prefetch=2))
         expected = {"hello": "loader", "dataset": "Numbers", "samples": 400, "batches": 100,
                     "sample_bytes": 8, "persistent": False, "batch_fixed": None, "device": "cpu",
                     "gpu": None, "rank": 0, "world": 1, "loader": {"index": 1}}

@@ -14,6 +14,18 @@ TEST_CASE("A space spans each config once, and without workers nothing is prefet
   for (const Config& config : configs) CHECK((config.workers == 0) == (config.prefetch == 0));
 }
 
+TEST_CASE("Workers that load more ahead than an epoch has are not offered, and nobody stays alone",
+          "[space]") {
+  // Bug: 64 workers with 4 batches each, of an epoch of 125.
+  const auto configs = configs_of(
+      {.workers = {0, 2, 8}, .prefetch = {2, 4}, .persistent = {true}, .most_ahead = 16});
+  CHECK(configs.size() == 1 + 2 + 1);
+  for (const Config& config : configs) {
+    CHECK(config.workers * config.prefetch <= 16);
+    CHECK(config.persistent == (config.workers > 0));
+  }
+}
+
 TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
   // Bug: an axis that is forgotten in the sweep though it is a field of Config.
   const Space space{.workers = {1, 2},
@@ -25,9 +37,10 @@ TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
                     .precision = {Precision::fp32, Precision::bf16},
                     .batch = {8, 16},
                     .run_length = {0, 4},
+                    .persistent = {false, true},
                     .effective_batch = 32};
   const auto configs = configs_of(space);
-  CHECK(configs.size() == 512);
+  CHECK(configs.size() == 1024);
   for_each_axis([&](const auto& axis) {
     const auto first = configs.front().*axis.field;
     CHECK(std::any_of(configs.begin(), configs.end(),

@@ -186,6 +186,52 @@ TEST_CASE("Time outside of the loop is added", "[rate]") {
   CHECK(round->samples == 40);
 }
 
+/// Of a hook: passes that have begun, what lay between them in all, and of a pass its batches.
+Json report_of_hook(double t, int batches, int passes, double boundary_s, double wait_s) {
+  Json message = report(t, batches, 10 * batches);
+  message.update({{"passes", passes},
+                  {"boundary_s", boundary_s},
+                  {"start_s", 3.0},
+                  {"pass_batches", 5},
+                  {"wait_s", wait_s}});
+  return message;
+}
+
+TEST_CASE("The rate of a script is that of whole passes", "[rate]") {
+  // Bug: the start of workers at each epoch counts in no rate, or in the rate of a launch by
+  // chance. A batch is waited for 0.25 s and stepped on for 0.75 s; a boundary takes 2.25 s in the
+  // place of the first wait. So a pass of 5 batches takes 5 + 2 s.
+  for (const int last : {6, 8}) {
+    RateSource source(nullptr, std::nullopt, {.seconds = 4});
+    source.hear(report_of_hook(10, 1, 1, 0, 0));
+    source.hear(report_of_hook(11, 2, 1, 0, 0.25));
+    CHECK_FALSE(source.has_enough());
+    source.hear(report_of_hook(11 + last, last, 2, 2.25, 0.25 * (last - 2)));
+    REQUIRE(source.has_enough());
+    const auto round = source.round();
+    REQUIRE(round);
+    CHECK(round->samples_per_s() == Approx(50 / 7.0));
+    CHECK(round->boundary_s == Approx(0.4 * round->batches));
+    CHECK(round->wait_s == Approx(0.25 * round->batches + round->boundary_s));
+  }
+}
+
+TEST_CASE("Of a pass that is longer than a round the first start counts", "[rate]") {
+  // Bug: a round that waits for the end of an epoch of an hour, or one that forgets that workers
+  // have to start at each.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1});
+  for (const int batch : {1, 2, 3, 4}) {
+    Json message = report_of_hook(batch, batch, 1, 0, 0.25 * (batch - 1));
+    message["pass_batches"] = 1000;
+    source.hear(message);
+  }
+  REQUIRE(source.has_enough());
+  const auto round = source.round();
+  REQUIRE(round);
+  CHECK(round->boundary_s == Approx((3 - 0.25) / 1000 * round->batches));
+  CHECK(round->duration_s == Approx(round->batches + round->boundary_s));
+}
+
 TEST_CASE("A script's GPU is reported once, and its memory repeatedly", "[rate]") {
   // Bug: a later report without them erases what was known; or null for a UUID ends the launch.
   RateSource source(nullptr, std::nullopt, {});

@@ -40,6 +40,11 @@ HelperReport report_of(const Json& message) {
   report.outside_s = message.value("outside_s", 0.0);
   const auto wait = message.find("wait_s");
   if (wait != message.end() && wait->is_number()) report.wait_s = wait->get<double>();
+  if (!message.contains("passes")) return report;
+  report.passes = count_in(message, "passes");
+  report.pass_batches = count_in(message, "pass_batches");
+  report.boundary_s = message.at("boundary_s").get<double>();
+  report.start_s = message.at("start_s").get<double>();
   return report;
 }
 
@@ -100,7 +105,39 @@ bool HelperRate::has_enough() const noexcept {
   const auto batches = static_cast<double>(last_.batches - start_->batches);
   if (batches >= options_.max_batches && last_.samples > start_->samples) return true;
   return batches >= options_.min_batches && inside_s(*start_) >= options_.seconds &&
-         last_.samples > start_->samples;
+         last_.samples > start_->samples && !waits_for_boundary();
+}
+
+/// Of passes that are not much longer than a round the next beginning is waited for.
+bool HelperRate::waits_for_boundary() const noexcept {
+  constexpr double longest = 3;
+  if (last_.pass_batches == 0 || last_.passes > start_->passes) return false;
+  const double inside = inside_s(*start_);
+  const double pass_s = inside * static_cast<double>(last_.pass_batches) /
+                        static_cast<double>(last_.batches - start_->batches);
+  return pass_s <= longest * options_.seconds && inside < (longest + 1) * options_.seconds;
+}
+
+/// Seconds from the end of a pass to the first batch of the next; that of the first pass where no
+/// other has begun.
+double HelperRate::boundary_cost_s() const noexcept {
+  if (last_.passes < 2) return last_.start_s;
+  return last_.boundary_s / static_cast<double>(last_.passes - 1);
+}
+
+/// In the place of the boundaries that the round met, their share; and a wait for the first batches
+/// of passes as for any other.
+void HelperRate::count_boundaries(Round& round, const HelperReport& from) const noexcept {
+  if (last_.passes == 0 || last_.pass_batches == 0) return;
+  const auto batches = static_cast<double>(round.batches);
+  const double met = from.passes == 0 ? 0 : static_cast<double>(last_.passes - from.passes);
+  const double waited = batches - met;
+  const double wait_s = waited > 0 ? round.wait_s / waited : 0;
+  const double met_s = std::clamp(last_.boundary_s - from.boundary_s, 0.0, round.duration_s);
+  round.boundary_s =
+      std::max(0.0, boundary_cost_s() - wait_s) * batches / static_cast<double>(last_.pass_batches);
+  round.duration_s += met * wait_s - met_s + round.boundary_s;
+  round.wait_s += met * wait_s + round.boundary_s;
 }
 
 std::optional<Round> HelperRate::round() const {
@@ -116,6 +153,7 @@ std::optional<Round> HelperRate::round() const {
   if (last_.wait_s && from.wait_s) {
     round.wait_s = std::clamp(*last_.wait_s - *from.wait_s, 0.0, round.duration_s);
   }
+  count_boundaries(round, from);
   return round;
 }
 

@@ -56,6 +56,11 @@ struct HelperReport {
   std::uint64_t samples = 0;
   double outside_s = 0;          ///< between two passes over the loader
   std::optional<double> wait_s;  ///< spent on waiting for batches; empty where that is unknown
+  // Of the hook, which knows passes. What a pass waits for its first batch is no part of `wait_s`.
+  std::uint64_t passes = 0;        ///< that have begun
+  double boundary_s = 0;           ///< from the end of each to the first batch of the next, in all
+  double start_s = 0;              ///< of the first pass, where each has to start its workers
+  std::uint64_t pass_batches = 0;  ///< of a whole pass; 0: unknown
 };
 
 /// What the hook says of the GPU that a script uses.
@@ -64,7 +69,9 @@ struct ScriptGpu {
   std::uint64_t memory_bytes = 0;  ///< that its tensors took at most
 };
 
-/// The rate by the reports of a helper: from the end of a warm-up to the last report.
+/// The rate by the reports of a helper: from the end of a warm-up to the last report. Where passes
+/// are known it is that of whole passes: what goes on from one to the next counts by its share, as
+/// a tenth where a tenth of a pass was measured.
 class HelperRate {
  public:
   explicit HelperRate(const RoundOptions& options) : options_(options) {}
@@ -81,6 +88,9 @@ class HelperRate {
 
  private:
   double inside_s(const HelperReport& from) const noexcept;
+  bool waits_for_boundary() const noexcept;
+  double boundary_cost_s() const noexcept;
+  void count_boundaries(Round& round, const HelperReport& from) const noexcept;
 
   RoundOptions options_;
   int count_ = 0;

@@ -81,11 +81,14 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
   space.workers = workers_to_try(cpus, script.config.workers);
   space.workers_may_grow = !request.axes.has(&Config::workers) && !request.constraints.max_workers;
   space.prefetch = {2, 4};
+  space.persistent = {true};
+  space.most_ahead = static_cast<int>(std::min<std::uint64_t>(script.batches, 1 << 30));
   space.batch =
       contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch};
   space.step_threads = {script.config.step_threads};
   space.precision = default_precisions(request.search, plan.allowed, script);
   if (cuda) space.pinned = {false, true};
+  if (!script.start_fixed.empty()) space.persistent = {false, true};
   request.axes.put_into(space);
   keep_applicable(plan, "pinned", space.pinned, "the script has no GPU to copy to",
                   [&](bool pinned) { return cuda || !pinned; });
@@ -105,6 +108,10 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
       "the script steps in " + std::string(name_of(own)) + " already", [&](Precision precision) {
         return precision == own || (!has_own_format(script) && is_of_few_bits(precision));
       });
+  if (!script.start_fixed.empty()) {
+    keep_applicable(plan, "persistent", plan.space.persistent, script.start_fixed,
+                    [](bool persistent) { return !persistent; });
+  }
   if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,
                   "neither --what-if nor --allow numerics is given",

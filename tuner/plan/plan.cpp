@@ -108,6 +108,7 @@ void plan_emulated(TuneOptions& plan, const TuneRequest& request, const Accelera
 /// What the device can do, and does by default.
 void plan_device(TuneOptions& plan, const TuneRequest& request, const TrainingDevice& device,
                  const PlannedWorkload& workload) {
+  keep_defaults(plan, [](const auto& axis) { return axis.not_built_in; });
   if (device.accelerator) return plan_emulated(plan, request, *device.accelerator);
   if (!device.gpu) return plan_cpu(plan);
   plan_gpu(plan, request, device.gpu->facts, workload);

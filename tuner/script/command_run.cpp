@@ -40,12 +40,6 @@ bool can_confirm(const CommandRun& run, const Report& report) {
          !outcome.tiers.empty();
 }
 
-/// Whether the change keeps workers from epoch to epoch.
-bool keeps_workers(const std::vector<Setting>& settings) {
-  return std::any_of(settings.begin(), settings.end(),
-                     [](const Setting& setting) { return setting.keeps_workers; });
-}
-
 /// What to set, by trial.
 using SettingsOf = std::map<std::size_t, std::vector<Setting>>;
 
@@ -87,11 +81,9 @@ Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   const Config& recommended = report.outcome.recommended().config;
   const ConfirmPlan plan = plan_confirmation(script.start_s, report.budget_s, report.tool.seed);
   note_launches(run, plan, recommended == script.config);
-  FreshLaunches launches(launch_of(run.request.command), script,
-                         {.seconds = plan.seconds,
-                          .timeout_s = run.request.trial_timeout_s,
-                          .persistent = script.persistent || keeps_workers(report.settings),
-                          .abort = run.stop});
+  FreshLaunches launches(
+      launch_of(run.request.command), script,
+      {.seconds = plan.seconds, .timeout_s = run.request.trial_timeout_s, .abort = run.stop});
   return confirm([&](const Config& config) { return launches.run(config); }, script.config,
                  recommended, plan);
 }

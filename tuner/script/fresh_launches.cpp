@@ -12,13 +12,11 @@ namespace feedrate {
 namespace {
 
 /// Tells the hook the loader, and the settings where they differ from the script's own.
-LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& config,
-                         bool persistent) {
+LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& config) {
   spec.environment.emplace_back("FEEDRATE_LOADER", std::to_string(script.loader.index));
   spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
   if (config != script.config) {
     Json settings = to_json(config);
-    settings["persistent"] = persistent;
     settings["device"] = script.device;
     settings["own_precision"] = name_of(script.config.precision);
     spec.environment.emplace_back("FEEDRATE_CONFIG", settings.dump());
@@ -40,9 +38,8 @@ CommandTrials make_trials(LaunchSpec spec, const Script& script,
   plan.spec = std::move(spec);
   add_hook(plan.spec, *socket);
   plan.timeout_s = options.timeout_s;
-  plan.with_config = [script, persistent = options.persistent](const LaunchSpec& bare,
-                                                               const Config& config) {
-    return with_settings(bare, script, config, persistent);
+  plan.with_config = [script](const LaunchSpec& bare, const Config& config) {
+    return with_settings(bare, script, config);
   };
   return {std::move(plan), std::move(socket), known_script()};
 }

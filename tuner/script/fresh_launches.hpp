@@ -12,9 +12,8 @@ namespace feedrate {
 
 /// How a fresh launch is measured.
 struct FreshLaunchOptions {
-  double seconds = 3;       ///< after its start
-  double timeout_s = 60;    ///< a launch that reports nothing for so long has failed
-  bool persistent = false;  ///< changed settings keep their workers from epoch to epoch
+  double seconds = 3;     ///< after its start
+  double timeout_s = 60;  ///< a launch that reports nothing for so long has failed
   const std::atomic<bool>* abort = nullptr;  ///< ends a launch at once
 };
 

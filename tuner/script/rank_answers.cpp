@@ -27,6 +27,7 @@ Round together(const std::vector<Json>& answers, bool in_step) {
     slowest_per_s = std::min(slowest_per_s, round.samples_per_s());
     all.duration_s = std::max(all.duration_s, round.duration_s);
     all.wait_s = std::max(all.wait_s, round.wait_s);
+    all.boundary_s = std::max(all.boundary_s, round.boundary_s);
     all.samples += round.samples;
     all.cpu_s += round.cpu_s;
     all.queue_s += round.queue_s;

@@ -12,11 +12,9 @@ constexpr int pytorch_prefetch = 2;
 
 }  // namespace
 
-/// The keyword arguments to change in the script's call. Workers that stay cost nothing but memory,
-/// and save their start at every epoch: they are named where that is worth a hundredth of it.
-Json ScriptTrials::loader_changes(const Trial& best) const {
+/// The keyword arguments to change in the script's call.
+Json ScriptTrials::loader_changes(const Config& config) const {
   const Script& script = *prepared_->info.script;
-  const Config& config = best.config;
   Json changes = Json::object();
   if (config.workers != script.config.workers) changes["num_workers"] = config.workers;
   const int prefetch = script.config.workers > 0 ? script.config.prefetch : pytorch_prefetch;
@@ -25,12 +23,8 @@ Json ScriptTrials::loader_changes(const Trial& best) const {
   }
   if (config.pinned != script.config.pinned) changes["pin_memory"] = config.pinned;
   if (config.batch != script.config.batch) changes["batch_size"] = config.batch;
-  const double* saved_s = find(saved_s_, config);
-  const double epoch_s =
-      static_cast<double>(script.batches) * config.batch / best.samples_per_s().estimate;
-  if (config.workers > 0 && !script.persistent && saved_s && script.batches > 0 &&
-      *saved_s > 0.01 * epoch_s) {
-    changes["persistent_workers"] = true;
+  if (config.workers > 0 && config.persistent != script.persistent) {
+    changes["persistent_workers"] = config.persistent;
   }
   return changes;
 }
@@ -39,11 +33,11 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   const Script& script = *prepared_->info.script;
   const Trial& best = outcome.trials[trial];
   std::vector<Setting> settings;
-  if (const Json changes = loader_changes(best); !changes.empty()) {
+  if (const Json changes = loader_changes(best.config); !changes.empty()) {
     const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
     throw_if_failed(answers);
-    settings.push_back({"pytorch", answers.front().at("diff").get<std::string>(),
-                        "PyTorch's DataLoader", changes.contains("persistent_workers")});
+    settings.push_back(
+        {"pytorch", answers.front().at("diff").get<std::string>(), "PyTorch's DataLoader"});
   }
   const auto step = detail::torch_step_change(script.config, best.config, script.device);
   if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});

@@ -19,7 +19,7 @@ Round ScriptTrials::run_exactly(const Request& request, int batches) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question, watch);
   throw_if_failed(answers);
-  note_updates(answers.front());
+  note_loop(answers.front());
   if (request.part == Part::coupled) {
     remember_supply(request.config, answers);
     add_waiting(answers);
@@ -55,15 +55,25 @@ void ScriptTrials::add_waiting(const std::vector<Json>& answers) {
 
 /// Processes that train together go at the pace of the one that waits longest for its data: the
 /// others wait for it in their steps.
-std::vector<std::string> ScriptTrials::notes() const {
-  if (waiting_.size() < 2) return {};
+std::string ScriptTrials::ranks_text() const {
   const auto less = [](const Waiting& a, const Waiting& b) { return a.share() < b.share(); };
   const auto [least, most] = std::minmax_element(waiting_.begin(), waiting_.end(), less);
-  return {"Of " + std::to_string(waiting_.size()) + " ranks, rank " +
-          std::to_string(most - waiting_.begin()) + " waits longest for data, " +
-          format_percent(most->share()) + " of its time; rank " +
-          std::to_string(least - waiting_.begin()) + " waits least, " +
-          format_percent(least->share()) + "."};
+  return "Of " + std::to_string(waiting_.size()) + " ranks, rank " +
+         std::to_string(most - waiting_.begin()) + " waits longest for data, " +
+         format_percent(most->share()) + " of its time; rank " +
+         std::to_string(least - waiting_.begin()) + " waits least, " +
+         format_percent(least->share()) + ".";
+}
+
+std::vector<std::string> ScriptTrials::notes() const {
+  std::vector<std::string> notes;
+  if (waiting_.size() >= 2) notes.push_back(ranks_text());
+  if (is_made_anew_) {
+    notes.emplace_back(
+        "The script makes its DataLoader in each epoch, so that its workers start anew: make it "
+        "once, before the loop over epochs.");
+  }
+  return notes;
 }
 
 /// As many as take the time that was asked for, by a first short round of the config.

@@ -171,6 +171,7 @@ std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
     if (!open || launched_.ended()) throw_ended();
     if (pulse.is_still()) throw_hung(watch);
   }
+  outside_s_ += pulse.outside_s();
   if (const Json* const failure = answers.lone_failure()) throw_failure(*failure);
   return answers.take();
 }

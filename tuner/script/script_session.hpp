@@ -53,6 +53,9 @@ class ScriptSession {
   /// one of several has failed what it says.
   std::vector<Json> ask(const Json& question, const Watch& watch);
 
+  /// Seconds that the script spent between two epochs, in all questions so far.
+  double outside_s() const noexcept { return outside_s_; }
+
  private:
   struct Rank {
     std::unique_ptr<Channel> channel;
@@ -75,6 +78,7 @@ class ScriptSession {
   std::vector<Rank> ranks_;
   Json others_ = Json::array();  ///< loaders of processes that trained with none
   bool in_vain_ = false;         ///< a script goes on without the loader that was asked for
+  double outside_s_ = 0;
 };
 
 /// A script came to its own end with exit code 0.

@@ -22,6 +22,9 @@ constexpr double attaching_patience = 5;
 /// So often a script that comes to its end is launched again for one question.
 constexpr int most_ends = 3;
 
+/// So long further starts of a script, and what it does between epochs, do not count.
+constexpr double most_beside_s = 60;
+
 /// The batch of the script, and its neighbours by factors of two.
 std::vector<int> batches_around(int batch) {
   std::vector<int> batches;
@@ -55,9 +58,13 @@ void ScriptTrials::start() {
   ++launches_;
   keeps_up_.clear();
   start_s_ = TrialRunner::now_s() - began_s;
-  starting_s_ += start_s_;
+  (launches_ == 1 ? first_start_s_ : beside_s_) += start_s_;
   const Prepared found = describe();
   if (!prepared_) prepared_ = found;
+}
+
+double ScriptTrials::now_s() {
+  return TrialRunner::now_s() - first_start_s_ - std::min(beside_s_, most_beside_s);
 }
 
 void ScriptTrials::launch() try {
@@ -130,7 +137,10 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   for (int ends = 1;; ++ends) {
     require_script();
     try {
-      return attached_->ask(question, watch);
+      const double before_s = attached_->outside_s();
+      auto answers = attached_->ask(question, watch);
+      beside_s_ += attached_->outside_s() - before_s;
+      return answers;
     } catch (const ScriptEnded&) {
       attached_.reset();
       if (ends >= most_ends) throw;
@@ -149,7 +159,8 @@ Json ScriptTrials::question_about(const Request& request) const {
   return question;
 }
 
-void ScriptTrials::note_updates(const Json& answer) {
+void ScriptTrials::note_loop(const Json& answer) {
+  is_made_anew_ = answer.at("made_anew").get<bool>();
   const Json& batches = answer.at("batches_per_update");
   if (!batches.is_null()) batches_per_update_ = batches.get<int>();
 }
@@ -168,7 +179,7 @@ Round ScriptTrials::run_for_time(const Request& request) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question_about(request), watch);
   throw_if_failed(answers);
-  note_updates(answers.front());
+  note_loop(answers.front());
   Round round = together(answers, false);
   round.block = launches_ - 1;
   return round;
@@ -177,10 +188,7 @@ Round ScriptTrials::run_for_time(const Request& request) {
 double ScriptTrials::epoch_boundary_s(const Config& config) {
   const auto answers = ask(question_of("epoch_boundary_s", config), {});
   throw_if_failed(answers);
-  double seconds = 0, persistent_s = 0;
-  detail::read_all(answers.front(), "seconds", seconds, "persistent_s", persistent_s);
-  saved_s_.emplace_back(config, seconds - persistent_s);
-  return prepared_->info.script->persistent ? persistent_s : seconds;
+  return answers.front().at("seconds").get<double>();
 }
 
 std::size_t ScriptTrials::memory_bytes(const Config& config) {

@@ -40,11 +40,12 @@ class ScriptTrials final : public TrialRunner {
 
   Round run(const Request& request) override;
   bool can_run(Part part) const override { return part != Part::copy; }
-  /// With workers that stay, or not, as the script says today.
   double epoch_boundary_s(const Config& config) override;
   std::size_t memory_bytes(const Config& config) override;
-  /// Stands still while the script starts: that is not tuning.
-  double now_s() override { return TrialRunner::now_s() - starting_s_; }
+  /// Stands still while the script starts, and while it validates, or does whatever else it does
+  /// between two epochs: that is not tuning. But what a script of few steps, or of short epochs,
+  /// takes for both beyond its first start counts from a minute on.
+  double now_s() override;
   std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
   int batches_per_update() const override { return batches_per_update_; }
@@ -56,22 +57,25 @@ class ScriptTrials final : public TrialRunner {
   Prepared describe() const;
   std::vector<Json> ask(const Json& question, Watch watch);
   Json question_about(const Request& request) const;
-  void note_updates(const Json& answer);
+  void note_loop(const Json& answer);
   Round run_for_time(const Request& request);
   Round run_exactly(const Request& request, int batches);
   int warm_up_of(const Config& config) const;
   void remember_supply(const Config& config, const std::vector<Json>& answers);
   void add_waiting(const std::vector<Json>& answers);
+  std::string ranks_text() const;
   int batches_for(const Request& request);
-  Json loader_changes(const Trial& best) const;
+  Json loader_changes(const Config& config) const;
 
   ScriptPlan plan_;
   std::unique_ptr<ControlSocket> socket_;
   std::unique_ptr<ScriptSession> attached_;
-  double starting_s_ = 0;  ///< spent on launches so far
-  double start_s_ = 0;     ///< of the last of them
+  double first_start_s_ = 0;
+  double beside_s_ = 0;  ///< spent on further starts, and between epochs
+  double start_s_ = 0;   ///< of the last start
   int launches_ = 0;
   int batches_per_update_ = 0;  ///< 0: unknown
+  bool is_made_anew_ = false;   ///< the script makes its loader in each epoch
   /// Seconds per batch, where ranks keep step.
   std::map<Part, ByConfig<double>> batch_s_;
   /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.
@@ -81,7 +85,6 @@ class ScriptTrials final : public TrialRunner {
     double share() const noexcept { return duration_s > 0 ? wait_s / duration_s : 0; }
   };
   std::vector<Waiting> waiting_;  ///< of each rank, for data, in all coupled rounds
-  ByConfig<double> saved_s_;      ///< by workers that stay, per epoch
 };
 
 }  // namespace feedrate

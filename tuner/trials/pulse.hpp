@@ -41,6 +41,10 @@ class Pulse {
       count(beat->get<std::uint64_t>());
       return true;
     }
+    if (const auto outside = message.find("outside"); outside != message.end()) {
+      begin_or_end_outside(outside->get<bool>());
+      return true;
+    }
     if (!message.contains("say") && !message.contains("preparing")) return false;
     watch_.heard(message);
     since_s_ = SteadyClock{}.now_s();
@@ -54,10 +58,27 @@ class Pulse {
     const double now_s = SteadyClock{}.now_s();
     if (now_s - looked_s_ > 1) since_s_ += now_s - looked_s_;
     looked_s_ = now_s;
-    return now_s - since_s_ > watch_.bound_s + 2 * beat_s;
+    const double bound_s = (outside_since_s_ < 0 ? 1 : outside_patience) * watch_.bound_s;
+    return now_s - since_s_ > bound_s + 2 * beat_s;
+  }
+
+  /// Seconds that a script was between two epochs, in all.
+  double outside_s() const noexcept {
+    return outside_s_ + (outside_since_s_ < 0 ? 0 : SteadyClock{}.now_s() - outside_since_s_);
   }
 
  private:
+  /// Validation, or whatever a script does between two epochs, may take so many times as long
+  /// without a sign of life.
+  static constexpr double outside_patience = 10;
+
+  void begin_or_end_outside(bool outside) {
+    const double now_s = SteadyClock{}.now_s();
+    if (outside_since_s_ >= 0) outside_s_ += now_s - outside_since_s_;
+    outside_since_s_ = outside ? now_s : -1;
+    since_s_ = now_s;
+  }
+
   void count(std::uint64_t signs) {
     if (signs == signs_) return;
     if (watch_.progress) watch_.progress->fetch_add(signs - signs_, std::memory_order_relaxed);
@@ -68,6 +89,8 @@ class Pulse {
   const Watch& watch_;
   double since_s_ = SteadyClock{}.now_s();
   double looked_s_ = since_s_;
+  double outside_since_s_ = -1;  ///< < 0: it is in its loop
+  double outside_s_ = 0;
   std::uint64_t signs_ = 0;
 };
 

@@ -43,6 +43,15 @@ inline constexpr auto all_axes = std::tuple(
                .words = "pinned",
                .help = "Batches in page-locked memory: on, off or on,off. Default: on,off on a "
                        "GPU; only off applies to the cpu device."},
+    Axis<bool>{.name = "persistent",
+               .field = &Config::persistent,
+               .values = &Space::persistent,
+               .cost = 10,
+               .newer = true,
+               .not_built_in = "workers of this library always stay",
+               .words = "persistent",
+               .help = "PyTorch's workers stay from epoch to epoch: on, off or on,off. Of a script "
+                       "only. Default: on."},
     Axis<int>{.name = "run_length",
               .field = &Config::run_length,
               .values = &Space::run_length,

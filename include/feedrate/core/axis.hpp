@@ -48,7 +48,7 @@ struct Axis {
   bool newer = false;     ///< older files lack it, and models count it only where it varies
   bool built_in = false;  ///< of the built-in steps alone: the steps of programs have their own way
   /// Why only its default applies there.
-  std::string_view not_on_cpu = {}, not_on_gpu = {}, not_emulated = {};
+  std::string_view not_on_cpu = {}, not_on_gpu = {}, not_emulated = {}, not_built_in = {};
   Shown shown = Shown::changed;
   std::string_view words = {};  ///< in front of the value on the screen, or alone where it is "on"
   OptionsWith options = OptionsWith::none;

@@ -54,8 +54,9 @@ struct Config {
   Preprocess preprocess = Preprocess::device;  ///< of u8 pixels; on cuda only
   Precision precision = Precision::fp32;       ///< number format of the step
   int batch = 32;                              ///< samples per step
-  int accumulate = 1;  ///< steps whose gradients are averaged for one update
-  int run_length = 0;  ///< samples that a worker takes at a time; 0: automatic
+  int accumulate = 1;       ///< steps whose gradients are averaged for one update
+  int run_length = 0;       ///< samples that a worker takes at a time; 0: automatic
+  bool persistent = false;  ///< PyTorch's workers stay from epoch to epoch; of scripts alone
 
   bool operator==(const Config&) const = default;
 };
@@ -71,7 +72,9 @@ struct Space {
   std::vector<Precision> precision = {Precision::fp32};
   std::vector<int> batch = {32};
   std::vector<int> run_length = {0};
+  std::vector<bool> persistent = {false};
   int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
+  int most_ahead = 0;             ///< workers x prefetch; 0: any
   bool workers_may_grow = false;  ///< go on past the largest number while it still gains
 };
 

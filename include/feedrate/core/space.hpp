@@ -20,11 +20,18 @@ struct NotApplicable {
   std::string why;
 };
 
-/// A config without differences that make none: with no workers nothing is prefetched.
+/// A config without differences that make none: with no workers nothing is prefetched, and nobody
+/// stays.
 inline Config canonical(Config config) noexcept {
   if (config.workers == 0) config.prefetch = 0;
+  if (config.workers == 0) config.persistent = false;
   if (config.workers > 0) config.prefetch = std::max(config.prefetch, 1);
   return config;
+}
+
+/// Whether the workers load no more ahead than a space allows.
+inline bool loads_within(const Space& space, const Config& config) noexcept {
+  return space.most_ahead == 0 || config.workers * config.prefetch <= space.most_ahead;
 }
 
 /// All configs of a space, each once, in the order of the axes.
@@ -44,6 +51,7 @@ inline std::vector<Config> configs_of(const Space& space) {
   for (const Config& config : configs) {
     Config same = canonical(config);
     if (space.effective_batch > 0) same.accumulate = space.effective_batch / same.batch;
+    if (!loads_within(space, same)) continue;
     if (std::find(unique.begin(), unique.end(), same) == unique.end()) unique.push_back(same);
   }
   return unique;

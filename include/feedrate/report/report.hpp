@@ -73,9 +73,8 @@ struct WorkloadInfo {
 /// Text to paste into a program.
 struct Setting {
   std::string framework;
-  std::string text;            ///< lines; a change of a source file is a diff
-  std::string measured_with;   ///< what the figures behind it were measured with
-  bool keeps_workers = false;  ///< it keeps PyTorch's workers from epoch to epoch
+  std::string text;           ///< lines; a change of a source file is a diff
+  std::string measured_with;  ///< what the figures behind it were measured with
 };
 
 /// A command worth running next.

@@ -51,5 +51,22 @@ TEST_CASE("A script is tried in its own precision, and in a narrower one if allo
                        MessageMatches(ContainsSubstring("the script steps in bf16 already")));
 }
 
+TEST_CASE("Workers of a script are to stay, and load no more ahead than an epoch has", "[plan]") {
+  // Bug: a recommendation that starts its workers at each epoch, or that can't be had in one.
+  Prepared found;
+  found.info.script.emplace().batches = 5;
+  const TuneOptions plan = plan_script({}, limits_of(8), found);
+  CHECK(plan.space.persistent == std::vector<bool>{true});
+  CHECK_FALSE(plan.reference.persistent);
+  for (const Config& config : configs_of(plan.space)) CHECK(config.workers * config.prefetch <= 5);
+  found.info.script->start_fixed = "they would not see its epoch";
+  CHECK(plan_script({}, limits_of(8), found).space.persistent == std::vector<bool>{false});
+  CHECK(left_out(plan_script({}, limits_of(8), found), "persistent") ==
+        "on: they would not see its epoch; ");
+  TuneRequest built_in;
+  built_in.axes.read("persistent", "on");
+  CHECK_THROWS_AS(plan_sweep(built_in, limits_of(8), {}, pictures()), Error);
+}
+
 }  // namespace
 }  // namespace feedrate::plan_tests

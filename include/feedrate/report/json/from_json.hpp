@@ -91,7 +91,7 @@ inline void from_json(const Json& json, Round& round) {
                    round.ring_at_end);
   detail::read_newer(json, "block", round.block, "variability", round.variability, "queue_s",
                      round.queue_s, "energy_j", round.energy_j, "parked_cpu_s", round.parked_cpu_s,
-                     "outside_s", round.outside_s);
+                     "outside_s", round.outside_s, "boundary_s", round.boundary_s);
   detail::read_if_told(json, "warm_up_batches", round.warm_up_batches);
   detail::read_if_told(json, "others_share", round.others_share);
   const auto of_a_gpu = [&](const char* key, auto& field) {

@@ -29,6 +29,7 @@ inline Json to_json(const Script& script) {
           {"persistent", script.persistent},
           {"iterable", script.iterable},
           {"batch_fixed", detail::or_null(script.batch_fixed)},
+          {"start_fixed", detail::or_null(script.start_fixed)},
           {"batches", script.batches},
           {"device", script.device},
           {"gpu", detail::or_null(script.gpu)},
@@ -50,6 +51,7 @@ inline void from_json(const Json& json, Script& script) {
                    script.start_s);
   detail::read_older_config(json, "config", script.config);
   detail::read_if_told(json, "iterable", script.iterable);
+  detail::read_if_told(json, "start_fixed", script.start_fixed);
   detail::read_if_told(json, "batches_per_update", script.batches_per_update);
 }
 

@@ -62,6 +62,7 @@ inline Json to_json(const Round& round) {
           {"energy_j", round.energy_j},
           {"parked_cpu_s", round.parked_cpu_s},
           {"outside_s", round.outside_s},
+          {"boundary_s", round.boundary_s},
           {"copy_s", round.copy_s},
           {"host_s", round.host_s},
           {"slab_s", round.slab_s},

@@ -148,12 +148,16 @@ struct BoundaryCost {
 inline BoundaryCost boundary_cost(const Case& of, double boundary_s) {
   const auto epoch = static_cast<double>(of.environment().samples_per_epoch);
   const auto used = static_cast<double>(of.environment().samples_used);
-  double samples = 0;
-  for (const Round& round : of.trial().rounds) samples += static_cast<double>(round.samples);
+  double samples = 0, counted_s = 0;
+  for (const Round& round : of.trial().rounds) {
+    samples += static_cast<double>(round.samples);
+    counted_s += round.boundary_s;
+  }
   BoundaryCost cost;
   const double part = used > 0 ? std::min(used, epoch) : epoch;
   if (samples >= part) cost.measured_s = boundary_s / part;
   cost.real_s = boundary_s / epoch;
+  if (counted_s > 0) cost.measured_s = cost.real_s = counted_s / samples;
   const double others_s = of.account.coupled_s - cost.measured_s;
   cost.sample_s = std::max(others_s, of.account.coupled_s / 1000) + cost.real_s;
   return cost;

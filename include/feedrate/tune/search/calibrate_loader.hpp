@@ -155,6 +155,7 @@ class LoaderCalibration {
     const std::set<int> batches = open_values(sweep_, &Config::batch);
     Config config{
         .workers = workers, .preprocess = sweep_.reference().preprocess, .batch = *batches.begin()};
+    config.persistent = workers_stay();
     if (workers > 0) {
       const int most = *open_values(sweep_, &Config::prefetch).rbegin();
       config.prefetch = std::clamp(most, 1, most_prefetch_);
@@ -174,6 +175,8 @@ class LoaderCalibration {
     }
     return canonical(config);
   }
+
+  bool workers_stay() const { return *open_values(sweep_, &Config::persistent).rbegin(); }
 
   /// So large a batch is loaded, as often as a probe loads it, in half of the longest round, where
   /// workers help each other at least by half.
@@ -196,8 +199,9 @@ class LoaderCalibration {
       if (rates.rbegin()->second > ahead * fastest_step()) return;
       if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) return;
       if (sweep_.elapsed_s() + 2 * took_s_ > share_ * sweep_.options().budget_s) return;
-      if (!probe_loader(loader, n)) return;
-      add_workers(n);
+      const auto more = with_workers(n);
+      if (more.empty() || !probe_loader(loader, n)) return;
+      for (const Config& config : more) sweep_.add(config);
     }
   }
 
@@ -222,15 +226,18 @@ class LoaderCalibration {
     return best;
   }
 
-  void add_workers(int workers) {
+  /// The configs with the most workers, with so many instead.
+  std::vector<Config> with_workers(int workers) const {
     std::vector<Config> more;
     const int most = *open_values(sweep_, &Config::workers).rbegin();
     for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
-      if (!sweep_.is_open(t) || sweep_.trial(t).config.workers != most) continue;
-      more.push_back(sweep_.trial(t).config);
-      more.back().workers = workers;
+      Config config = sweep_.trial(t).config;
+      const bool wanted = config.workers == most && config.persistent == workers_stay();
+      if (!sweep_.is_open(t) || !wanted) continue;
+      config.workers = workers;
+      if (loads_within(sweep_.options().space, config)) more.push_back(config);
     }
-    for (const Config& config : more) sweep_.add(config);
+    return more;
   }
 
   Sweep& sweep_;
