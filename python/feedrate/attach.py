@@ -9,6 +9,7 @@ import os
 import sys
 
 DATA_MODULE = "torch.utils.data.dataloader"
+OPTIMIZER_MODULE = "torch.optim.optimizer"
 
 
 class _Loader(importlib.abc.Loader):
@@ -30,11 +31,12 @@ class _Loader(importlib.abc.Loader):
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds the one module that is waited for, once; leaves all others to the other finders."""
 
-    def __init__(self, callback):
+    def __init__(self, module, callback):
+        self._module = module
         self._callback = callback
 
     def find_spec(self, name, path=None, target=None):
-        if name != DATA_MODULE:
+        if name != self._module:
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
@@ -43,13 +45,13 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def on_torch_data(callback):
-    """Calls callback(torch.utils.data.dataloader) as soon as that module was imported."""
-    module = sys.modules.get(DATA_MODULE)
+def on_import(name, callback):
+    """Calls callback(module) as soon as the module of this name was imported."""
+    module = sys.modules.get(name)
     if module is not None:
         callback(module)
     else:
-        sys.meta_path.insert(0, _Finder(callback))
+        sys.meta_path.insert(0, _Finder(name, callback))
 
 
 def is_child_of_python():
@@ -67,7 +69,8 @@ def _is_spawn_command():
 
 
 def patch(module, director):
-    """Shows the director every DataLoader that is made, and lets it serve their iterators."""
+    """Shows the director every DataLoader that is made, and lets it serve their iterators; also
+    those of classes that are derived from it and have an `__iter__` of their own."""
     loader_class = module.DataLoader
     make, iterate = loader_class.__init__, loader_class.__iter__
     owner = os.getpid()
@@ -78,14 +81,21 @@ def patch(module, director):
         if os.getpid() == owner:
             director.note(self)
 
-    @functools.wraps(iterate)
-    def patched_iterate(self):
-        if os.getpid() != owner:
-            return iterate(self)
-        return director.iterate(self, iterate)
+    def patched(original, serve):
+        @functools.wraps(original)
+        def patched_iterate(self):
+            return serve(self, original) if os.getpid() == owner else original(self)
+
+        return patched_iterate
+
+    def derived(cls, **kwargs):
+        super(loader_class, cls).__init_subclass__(**kwargs)
+        if "__iter__" in vars(cls):
+            cls.__iter__ = patched(vars(cls)["__iter__"], director.iterate_derived)
 
     loader_class.__init__ = patched_make
-    loader_class.__iter__ = patched_iterate
+    loader_class.__iter__ = patched(iterate, director.iterate)
+    loader_class.__init_subclass__ = classmethod(derived)
 
 
 def install():
@@ -93,9 +103,14 @@ def install():
     if is_child_of_python():
         return
 
-    def attached(module):
-        from .director import Director
+    directors = []
 
-        patch(module, Director.from_environment())
+    def director():
+        if not directors:
+            from .director import Director
 
-    on_torch_data(attached)
+            directors.append(Director.from_environment())
+        return directors[0]
+
+    on_import(DATA_MODULE, lambda module: patch(module, director()))
+    on_import(OPTIMIZER_MODULE, lambda _: director().watch_for_strangers())

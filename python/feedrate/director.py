@@ -9,14 +9,17 @@ import sys
 import time
 
 from . import source
+from .attach import DATA_MODULE
 from .batches import length_of
 from .channel import Channel
 from .lanes import attributes_of
+from .plain import Pass
 from .stepping import device_of
-from .training import TrainingSigns
+from .training import TrainingSigns, on_updates
 
 STEPS_TO_CHOOSE = 3  # batches whose step trained, until a loader is taken for the training loader
 PATIENCE_S = 30.0  # without any sign of training
+STRANGE_S = 6.0  # of training before a DataLoader is made, until it is said that none is seen
 CHECKED = 16  # every so many batches a loop is looked at that does not train
 
 
@@ -33,6 +36,10 @@ class Seen:
         self.iterated = False
         self.batches = 0
         self.trained = 0  # batches after which something was trained
+        self.passes = 0  # through the __iter__ of a derived class
+        self.is_reached = False  # PyTorch's own iterator gives the batches
+        self.makes_own = False  # such an iterator is made by the derived class itself
+        self.never_ends = False  # that iterator was made before any pass, and goes on for ever
 
     @property
     def name(self):
@@ -123,6 +130,33 @@ class Tracked:
         return getattr(self._inner, name)
 
 
+class Opaque:
+    """An iterator of a derived class of the script's. Where its batches do not come from PyTorch's
+    own iterator, none can be had with other settings: the director is told, so that it says so."""
+
+    def __init__(self, director, seen, inner):
+        self._director = director
+        self._seen = seen
+        self._inner = iter(inner)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        batch = next(self._inner)
+        if not self._seen.is_reached:
+            self._director.gave_by_itself(self._seen)
+        return batch
+
+    def __len__(self):
+        return len(self._inner)
+
+    def __getattr__(self, name):
+        if name == "_inner":  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+
 class Director:
     """Chooses one DataLoader of the script, and serves it as autotune asks."""
 
@@ -140,6 +174,8 @@ class Director:
         self._session = None
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
+        self._strange_s = None  # when something trained first, before a loader was made
+        self._forget_strangers = lambda: None
 
     @classmethod
     def from_environment(cls):
@@ -179,16 +215,72 @@ class Director:
 
     def iterate(self, loader, iterate):
         """What stands in the place of DataLoader.__iter__."""
-        seen = getattr(loader, "_feedrate_seen", None)
-        if seen is None:
-            self.note(loader)
-            seen = loader._feedrate_seen
-        seen.iterated = True
+        seen = self._iterated(loader)
+        if not seen.is_reached:
+            seen.never_ends = seen.passes == 0 and has_own_iter(loader)
+        seen.is_reached = True
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
         if self._session is not None:
             return self._session.new_epoch(loader) if seen is self._chosen else iterate(loader)
         return Tracked(self, seen, loader, iterate(loader))
+
+    def iterate_derived(self, loader, iterate):
+        """What stands in the place of the __iter__ of a class that is derived from DataLoader. It may
+        go on through DataLoader.__iter__, make an iterator of PyTorch's kind itself, as that of
+        torchdata, or bring its batches from anywhere."""
+        seen = self._iterated(loader)
+        seen.passes += 1
+        if self._session is not None and seen is self._chosen and seen.makes_own:
+            return self._session.new_epoch(loader)
+        is_plain = self._plain is not None and self._is_wanted(seen)
+        if is_plain:
+            self._plain.set_up(loader)
+        began_s = time.monotonic()
+        made = iterate(loader)
+        if isinstance(made, (Tracked, Pass)) or made is self._session:
+            return made
+        if not is_of_pytorch(made):
+            return Opaque(self, seen, made)
+        seen.is_reached = seen.makes_own = True
+        if is_plain:
+            return self._plain.reported(loader, made, began_s)
+        return self.iterate(loader, lambda _: made)
+
+    def _iterated(self, loader):
+        if getattr(loader, "_feedrate_seen", None) is None:
+            self.note(loader)
+        loader._feedrate_seen.iterated = True
+        return loader._feedrate_seen
+
+    def gave_by_itself(self, seen):
+        """A derived class gave a batch that is none of PyTorch's iterator."""
+        if self.signs.fresh and self._gave is seen:
+            self.signs.fresh = False
+            seen.trained += 1
+        if seen.batches == 0:
+            self.began()
+        seen.batches += 1
+        self._gave = seen
+        if seen.trained == STEPS_TO_CHOOSE and self._chosen is None and self._plain is None:
+            seen.trained += 1  # said once
+            self._say_none("trains on the batches of %s, which has an __iter__ of its own and does "
+                           "not take them from PyTorch's" % seen.loader_class)
+
+    def watch_for_strangers(self):
+        """Looks whether something trains although no DataLoader is ever made."""
+        if self._plain is None and self._wanted is None:
+            self._forget_strangers = on_updates(self._see_stranger)
+
+    def _see_stranger(self, *_):
+        now_s = self._clock()
+        if self._seen:
+            self._forget_strangers()
+        elif self._strange_s is None:
+            self._strange_s = now_s
+        elif now_s - self._strange_s > STRANGE_S:
+            self._forget_strangers()
+            self._say_none("trains without a DataLoader of PyTorch")
 
     def began(self):
         """A loader gave its first batch."""
@@ -252,7 +344,8 @@ class Director:
             batch = owed = next(inner)
         torch = sys.modules["torch"]
         self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
-                                self.signs.precision(torch, device_of(torch)), given)
+                                self.signs.precision(torch, device_of(torch)),
+                                None if seen.never_ends else given)
         self._session.keep(inner, owed)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),
@@ -276,12 +369,25 @@ class Director:
         elif self._plain is None:
             self._say_none()
 
-    def _say_none(self):
+    def _say_none(self, why=None):
+        """`why`: what the script does, where it goes on and nothing can ever be tuned."""
         try:
             self._connect().send({"hello": "none", "pid": os.getpid(), "in_vain": self._in_vain,
+                                  "why": why,
                                   "others": [seen.describe() for seen in self._seen]})
         except OSError:
             pass
+
+
+def has_own_iter(loader):
+    """Whether its class is derived from DataLoader, and iterates in its own way."""
+    module = sys.modules.get(DATA_MODULE)
+    return module is not None and type(loader).__iter__ is not module.DataLoader.__iter__
+
+
+def is_of_pytorch(iterator):
+    """Whether it is made as PyTorch's own iterators are, which lanes know how to use."""
+    return hasattr(iterator, "_sampler_iter") and hasattr(iterator, "_dataset_kind")
 
 
 def plain_of_environment(path):

@@ -1,34 +1,144 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What went wrong in a loader, in a sentence."""
+"""What went wrong in a loader, in a sentence; and whose fault it is, the script's or the config's."""
 
+import errno
 import os
 import re
+import traceback
 
 from .lanes import SHARED_MEMORY
 
 LONGEST = 300
 IN_WORKER = "in DataLoader worker process"  # PyTorch's words
+IN_A_ROW = 3  # batches that fail, until a config is given up
+LIBRARY_FOLDER = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+# What a config brings about: it asks for more than there is.
+LACKING = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC}
+LACKING_WORDS = re.compile(
+    "out of memory|can't allocate|cannot allocate|can't start new thread|too many open files|"
+    "received 0 items of ancdata|resource temporarily unavailable|timed out", re.IGNORECASE)
 
 
 def sentence_of(error):
     """One line: what was thrown, and what to do where that is known."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    if "bus error" in text.lower() or "shared memory" in text.lower():
+    text = " ".join(_text_of(error).split()) or type(error).__name__
+    if _is_of_shared_memory(text):
         return ("A worker ran out of shared memory: %s has %s in all; make it larger (docker run "
                 "--shm-size=8g), or use fewer workers, less prefetch or a smaller batch."
                 % (SHARED_MEMORY, _shared_memory_text()))
-    if "exited unexpectedly" in text or "is killed by signal" in text:
+    if _is_of_worker(text):
         return "A worker of the DataLoader died: " + _short(text) + "."
-    if re.search("pickle|can't get local object", text.lower()) and IN_WORKER not in text:
+    if _is_of_pickling(text):
         return ("Workers can't be started, since the dataset can't be pickled: " + _short(text)
                 + ".")
-    return "The script's loader failed: %s: %s." % (type(error).__name__, _short(_last_line(error)))
+    return "The script's loader failed: %s." % description_of(error)
+
+
+def is_of_config(error):
+    """Whether a config may bring it about, as by many workers; else it is in the script's data."""
+    text = " ".join(_text_of(error).split())
+    if _is_of_shared_memory(text) or _is_of_worker(text) or _is_of_pickling(text):
+        return True
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) in LACKING:
+        return True
+    return LACKING_WORDS.search(text) is not None
+
+
+def description_of(error):
+    """`KeyError: 'no row 7' (data.py:33, sample 7)`: what was thrown, where in the user's source, and
+    of which sample, as far as that is known."""
+    text = "%s: %s" % (type(error).__name__, _short(_last_line(error)))
+    where = [place for place in (_place_of(error), _sample_of(error)) if place]
+    return "%s (%s)" % (text, ", ".join(where)) if where else text
+
+
+class DataErrors:
+    """Errors of the script's own data. They are the same with every config, so none is blamed: they
+    are told once, and the next batch is taken."""
+
+    def __init__(self):
+        self._counts = {}  # by description
+        self._in_a_row = 0
+
+    def may_go_on(self, error):
+        """Notes an error; whether the next batch may be taken."""
+        if is_of_config(error):
+            return False
+        self._in_a_row += 1
+        description = description_of(error)
+        if description in self._counts or len(self._counts) < 100:
+            self._counts[description] = self._counts.get(description, 0) + 1
+        goes_on = self._in_a_row < IN_A_ROW
+        if not goes_on:
+            self._in_a_row = 0
+        return goes_on
+
+    def went_well(self):
+        self._in_a_row = 0
+
+    def told(self):
+        """The most frequent one, and how many there were; None without any."""
+        if not self._counts:
+            return None
+        return {"error": max(self._counts, key=self._counts.get), "count": sum(self._counts.values())}
+
+
+def _text_of(error):
+    """As it was given: str() of a KeyError quotes it, and so makes one line of several."""
+    whole = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return str(whole)
+
+
+def _is_of_shared_memory(text):
+    return "bus error" in text.lower() or "shared memory" in text.lower()
+
+
+def _is_of_worker(text):
+    return "exited unexpectedly" in text or "is killed by signal" in text
+
+
+def _is_of_pickling(text):
+    pickling = re.search("pickle|can't get local object", text.lower())
+    return pickling is not None and IN_WORKER not in text
+
+
+def _place_of(error):
+    """The innermost line of the user's that it came through: of this process, or, by the text that a
+    worker sends, of the worker."""
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    text = _text_of(error)
+    if IN_WORKER in text:
+        places = [(file, int(line)) for file, line in
+                  re.findall(r'^\s*File "(.+?)", line (\d+)', text, re.MULTILINE)]
+    users = [place for place in places if _is_users(place[0])]
+    return "%s:%d" % (os.path.basename(users[-1][0]), users[-1][1]) if users else None
+
+
+def _is_users(file):
+    own = os.path.dirname(os.path.abspath(__file__)) + os.sep
+    return not (file.startswith((own, LIBRARY_FOLDER, "<frozen")) or os.sep + "torch" + os.sep in file
+                or re.search(r"[\\/](site|dist)-packages[\\/]", file))
+
+
+def _sample_of(error):
+    """The index that the dataset was asked for, where it was asked in this process."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "__getitem__" and code.co_argcount > 1 and _is_users(code.co_filename):
+            index = trace.tb_frame.f_locals.get(code.co_varnames[1])
+            return "sample %d" % index if isinstance(index, int) else None
+        trace = trace.tb_next
+    return None
 
 
 def _last_line(error):
     """A worker's exception brings the traceback of the worker: its last line says what it was."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else "without a message"
+    lines = [line.strip() for line in _text_of(error).splitlines() if line.strip()]
+    if not lines:
+        return "without a message"
+    before, name, after = lines[-1].partition(type(error).__name__ + ": ")
+    return after if name and " " not in before else lines[-1]
 
 
 def _short(text):

@@ -347,8 +347,8 @@ def _duration(seconds):
 
 def install(command):
     """Looks at this process from now on, and tells at its end."""
-    from .attach import on_torch_data
+    from .attach import DATA_MODULE, on_import
 
     health = Health()
     atexit.register(health.tell, command)
-    on_torch_data(health.attach)
+    on_import(DATA_MODULE, health.attach)

@@ -137,14 +137,16 @@ class Lane:
     """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
     starting them takes longer than a round."""
 
-    def __init__(self, loader, iterator=None, times=1):
-        """`iterator`: one that is there already. `times` as large as the script's are batches."""
+    def __init__(self, loader, iterator=None, times=1, may_go_on=lambda error: False):
+        """`iterator`: one that is there already. `times` as large as the script's are batches.
+        `may_go_on` is asked whether the next batch is taken where one failed."""
         self._made_s = time.perf_counter()
         self._loader = loader
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
         self._iterator = loader._get_iterator() if iterator is None else iterator
         self._times = times
+        self._may_go_on = may_go_on
         self._has_given = False
         self.stays = True  # whether its workers stay from epoch to epoch
         self.start_s = 0.0  # from its making to its first batch
@@ -201,7 +203,7 @@ class Lane:
         """The next batch; an epoch that ends is followed by the next. Raises UsedUp where that has
         none, and ValueError where it has none of this size."""
         try:
-            batch = next(self._iterator)
+            batch = self._next()
         except StopIteration:
             batch = self._first_of_next()
         if not self._has_given:
@@ -209,10 +211,22 @@ class Lane:
         self._has_given = True
         return batch
 
+    def _next(self):
+        """Of the present pass; without those that failed, where that may be. PyTorch's iterators go
+        on behind an error."""
+        while True:
+            try:
+                return next(self._iterator)
+            except StopIteration:
+                raise
+            except Exception as error:
+                if not self._may_go_on(error):
+                    raise
+
     def _first_of_next(self):
         self._restart()
         try:
-            return next(self._iterator)
+            return self._next()
         except StopIteration:
             pass
         if self._times > 1 and not self._has_given:
@@ -252,7 +266,7 @@ class Lane:
         iterator._try_put_index = lambda: None
         try:
             while self._outstanding() > most:
-                next(iterator)
+                self._next()
                 beat()
         except StopIteration:
             pass  # the end of an epoch: nothing is ordered any more
@@ -289,8 +303,10 @@ class Lane:
 class Lanes:
     """Makes lanes as they are asked for, and keeps them for the next time."""
 
-    def __init__(self, loader, torch, batch, batch_bytes, before=None):
+    def __init__(self, loader, torch, batch, batch_bytes, before=None,
+                 may_go_on=lambda error: False):
         self._loader = loader
+        self._may_go_on = may_go_on
         self._before = attributes_of(loader.dataset) if before is None else before
         self._torch = torch
         self._data = torch.utils.data
@@ -369,7 +385,8 @@ class Lanes:
 
     def _make(self, config):
         with kept_random_state(self._torch):
-            return Lane(self._changed(config), times=self._times(config))
+            return Lane(self._changed(config), times=self._times(config),
+                        may_go_on=self._may_go_on)
 
     def _times(self, config):
         return config["batch"] / self._batch

@@ -117,11 +117,15 @@ class Plain:
         self._left_s = None
 
     def iterate(self, loader, iterate):
+        self.set_up(loader)
+        began_s = time.monotonic()
+        return self.reported(loader, iterate(loader), began_s)
+
+    def set_up(self, loader):
+        """Gives it the settings, once."""
         if self._config is not None and not hasattr(loader, "_feedrate_set"):
             self._apply(loader, self._config)
             object.__setattr__(loader, "_feedrate_set", True)
-        began_s = time.monotonic()
-        return self.reported(loader, iterate(loader), began_s)
 
     def _apply(self, loader, config):
         for name, value in settings_of(loader, config, self._torch).items():

@@ -14,7 +14,7 @@ import time
 from . import source
 from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
-from .errors import sentence_of
+from .errors import DataErrors, sentence_of
 from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
 from .stepping import device_of, step_settings
@@ -33,7 +33,7 @@ class Session:
     def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
         """`before`: what the dataset held when the loader was made; None: what it holds now.
         `precision`: in which number format the script steps, as it is seen in this launch.
-        `given`: batches that the script has of its present epoch."""
+        `given`: batches that the script has of its present epoch; None: it ends epochs by itself."""
         self._channel = channel
         self._loader = loader
         self._site = site
@@ -44,13 +44,16 @@ class Session:
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
-        self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
+        knows = given is not None and not self._is_iterable()
+        self._epochs = Epochs(length_of(loader) or 0 if knows else 0, given or 0)
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._batch = loader.batch_size or SampleCount()(batch) or 1
         self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
-        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before)
+        self._errors = DataErrors()
+        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before,
+                            self._errors.may_go_on)
         self._replays = {}
         self._warm = set()
         self._served = self._serve()
@@ -209,7 +212,7 @@ class Session:
 
     def _told(self, told):
         return {"round": told, "batches_per_update": self._updates.batches_each(),
-                "made_anew": self._boundaries.is_made_anew}
+                "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told()}
 
     def _change(self, changes):
         """The change to make in the source, as text."""
@@ -282,6 +285,7 @@ class Session:
         while not window.is_over():
             asked_s = self._now()
             batch = lane.take()
+            self._errors.went_well()
             window.add(self._samples(batch, config), self._now() - asked_s, 0.0)
             if window.was_warm_up(lane.ready):
                 window.begin(lane.ready())
@@ -328,10 +332,11 @@ class Session:
         yield
 
     def _step(self, batch, times=None, lane=None):
-        """Gives a batch to the script's loop; seconds until it asks for the next one. `_outside`
+        """Gives a batch that was loaded to the script's loop; seconds until it asks for the next one. `_outside`
         then tells whether it left its loop between; if not, `times` has the step. Where an epoch of
         the script is over, it is given the end of it first: the lane's batches wait."""
         self._outside_s = 0.0
+        self._errors.went_well()
         if self._epochs.is_over():
             yield from self._end_epoch(lane)
         self._outside = False

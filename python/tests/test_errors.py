@@ -11,7 +11,8 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from feedrate.errors import LONGEST, sentence_of  # noqa: E402
+from feedrate.errors import (DataErrors, IN_A_ROW, LONGEST, is_of_config,  # noqa: E402
+                             sentence_of)
 
 # As PyTorch words them.
 BUS_ERROR = ("DataLoader worker (pid 11849) is killed by signal: Bus error. It is possible that "
@@ -57,7 +58,8 @@ class Sentences(unittest.TestCase):
         last = "_pickle.UnpicklingError: pickle data was truncated"
         text = IN_WORKER % ("UnpicklingError", "return pickle.load(file)", last)
         self.assertEqual(sentence_of(pickle.UnpicklingError(text)),
-                         "The script's loader failed: UnpicklingError: %s." % last)
+                         "The script's loader failed: UnpicklingError: pickle data was truncated "
+                         "(rows.py:3).")
 
     def test_of_anything_else_are_its_last_line(self):
         text = IN_WORKER % ("KeyError", "self.rows[i]", "KeyError: 'no row 7'")
@@ -65,6 +67,54 @@ class Sentences(unittest.TestCase):
         self.assertEqual(sentence_of(ValueError()),
                          "The script's loader failed: ValueError: without a message.")
         self.assertLess(len(sentence_of(ValueError("x" * 5000))), LONGEST + 100)
+
+
+class Whose(unittest.TestCase):
+    def test_what_a_config_asks_too_much_of_is_the_config_s(self):
+        # Would catch a config that is tried again and again although this machine can't have it.
+        for error in (RuntimeError(BUS_ERROR), RuntimeError(KILLED), MemoryError(),
+                      OSError(24, "Too many open files"), OSError(12, "Cannot allocate memory"),
+                      RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"),
+                      RuntimeError("can't start new thread"),
+                      RuntimeError("DataLoader timed out after 5 seconds"),
+                      pickle.PicklingError("Can't pickle <function <lambda>>")):
+            self.assertTrue(is_of_config(error), error)
+
+    def test_what_the_data_are_is_the_script_s(self):
+        # Bug: one corrupt record cost whichever config drew it: "SET workers 0" where 8 were 8 times as fast.
+        truncated = "_pickle.UnpicklingError: pickle data was truncated"
+        for error in (KeyError(IN_WORKER % ("KeyError", "self.rows[i]", "KeyError: 7")),
+                      ValueError("not a JPEG"), FileNotFoundError(2, "No such file"),
+                      pickle.UnpicklingError(IN_WORKER % ("UnpicklingError", "x", truncated))):
+            self.assertFalse(is_of_config(error), error)
+
+    def test_it_is_said_where_it_was_thrown_and_for_which_sample(self):
+        rows = {"__name__": "rows"}
+        exec(compile("class Rows:\n  def __getitem__(self, i):\n    return {}[i]\n", "/home/me/rows.py",
+                     "exec"), rows)
+        try:
+            rows["Rows"]()[7]
+        except KeyError as error:
+            self.assertEqual(sentence_of(error),
+                             "The script's loader failed: KeyError: 7 (rows.py:3, sample 7).")
+        text = IN_WORKER % ("KeyError", "self.rows[i]", "KeyError: 'no row 7'")
+        self.assertIn("KeyError: 'no row 7' (rows.py:3).", sentence_of(KeyError(text)))
+
+    def test_some_are_passed_over_and_told_once(self):
+        errors = DataErrors()
+        self.assertIsNone(errors.told())
+        for _ in range(5):
+            self.assertTrue(errors.may_go_on(ValueError("not a JPEG")))
+            errors.went_well()
+        self.assertTrue(errors.may_go_on(KeyError("once")))
+        self.assertEqual(errors.told(), {"error": "ValueError: not a JPEG", "count": 6})
+
+    def test_many_in_a_row_are_not_passed_over(self):
+        # Would catch a round without an end, of data that always fail.
+        errors = DataErrors()
+        went_on = [errors.may_go_on(ValueError("no disk")) for _ in range(IN_A_ROW)]
+        self.assertEqual(went_on, [True] * (IN_A_ROW - 1) + [False])
+        self.assertFalse(DataErrors().may_go_on(MemoryError()))
 
 
 if __name__ == "__main__":

@@ -333,17 +333,26 @@ class Epochs(Asking):
 
 
 class Failures(Asking):
-    def test_of_the_dataset_are_told_in_a_sentence(self):
+    def test_of_a_sample_cost_no_config(self):
+        # Bug: one corrupt record cost the config that drew it, and the next one was recommended.
         broken = data.DataLoader(Numbers(broken=[13]), batch_size=4)
-        failed, good = self.answers(question("coupled"), question("coupled"), loader=broken)
-        self.assertEqual(failed["failed"]["sentence"],
-                         "The script's loader failed: KeyError: 'no row 13'.")
-        self.assertEqual(failed["failed"]["fault"], "trials")
-        self.assertIn("round", good)
+        told = self.answers(question("coupled"), loader=broken)[-1]
+        self.assertEqual(told["round"]["batches"], 3)
+        self.assertEqual(self.firsts()[:4], [0, 4, 8, 16])
+        self.assertRegex(told["data_errors"]["error"],
+                         r"^KeyError: no row 13 \(test_session.py:\d+, sample 13\)$")
+        self.assertEqual(told["data_errors"]["count"], 1)
+
+    def test_of_all_samples_are_told_in_a_sentence(self):
+        # Would catch a round without an end.
+        broken = data.DataLoader(Numbers(broken=range(400)), batch_size=4)
+        failed = self.answers(question("coupled"), loader=broken)[-1]["failed"]
+        self.assertIn("The script's loader failed: KeyError: no row 8 (test", failed["sentence"])
+        self.assertEqual(failed["fault"], "trials")
 
     def test_end_the_lane_that_failed(self):
         session = self.session([question("coupled")],
-                               data.DataLoader(Numbers(broken=[0]), batch_size=4))
+                               data.DataLoader(Numbers(broken=range(400)), batch_size=4))
         with self.assertRaises(Over):
             next(session)
         self.assertEqual(session._lanes._lanes, {})
@@ -374,7 +383,7 @@ class Failures(Asking):
         self.assertIn("precision tf32 can't be tried in a script", failed["sentence"])
 
     def test_leave_the_threads_of_the_step_as_they_were(self):
-        broken = data.DataLoader(Numbers(broken=[0]), batch_size=4)
+        broken = data.DataLoader(Numbers(broken=range(400)), batch_size=4)
         self.answers(question("coupled", {"step_threads": 7}), loader=broken)
         self.assertEqual(torch.get_num_threads(), 2)
 

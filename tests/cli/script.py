@@ -557,6 +557,54 @@ def a_step_that_writes_into_its_batch_sees_each_batch_as_it_was(tmp):
     gains_by_workers(report)
 
 
+# Epochs, and errors that are the script's own.
+
+@test
+def a_script_sees_the_epochs_that_it_expects(tmp):
+    # Bug: an epoch without end: a schedule of an exact number of steps fails, and a config is blamed for it.
+    report, _, _ = tuned(tmp, "kinds.py", "has_an_exact_number_of_steps", options=TWO, budget="3s")
+    gains_by_workers(report)
+    nothing_fails(report)
+    # What the start of an epoch costs is a part of each round with workers.
+    shares = [one["boundary_s"] for one in trial_of(report, 2)["rounds"]]
+    assert shares and all(0 < share for share in shares), shares
+    assert trial_of(report, 2)["config"]["persistent"], trial_of(report, 2)
+
+
+@test
+def a_corrupt_record_costs_no_config_and_is_said_once(tmp):
+    # Bug: "SET workers 0", since the config with workers drew the corrupt record.
+    report, out, _ = tuned(tmp, "kinds.py", "has_a_corrupt_record", options=TWO, budget="3s")
+    nothing_fails(report)
+    said = [note for note in report["notes"] if "record 200 is corrupt" in note]
+    assert len(said) == 1 and "ValueError: record 200 is corrupt (kinds.py:" in said[0], report["notes"]
+
+
+@test
+def a_loader_that_is_made_in_each_epoch_is_told_of(tmp):
+    # Bug: persistent_workers=True promised to a loader that lives for one epoch.
+    report, _, _ = tuned(tmp, "kinds.py", "makes_its_loader_anew", options=TWO, budget="3s")
+    assert any("make it once, before the loop over epochs" in note for note in report["notes"]), report["notes"]
+
+
+@test
+def batches_that_cannot_be_had_otherwise_are_told_of_at_once(tmp):
+    # Bug: two minutes of silence, then nothing.
+    begin = time.monotonic()
+    refused(2, r"trains on the batches of Loader, which has an __iter__ of its own.*feedrate\.watch", *QUIET, "--",
+            *command("kinds.py", "has_its_own_loop_over_batches"), cwd=tmp, env=environment())
+    refused(2, r"trains without a DataLoader of PyTorch.*feedrate\.watch", *QUIET, "--",
+            *command("kinds.py", "trains_without_a_loader"), cwd=tmp, env=environment())
+    assert time.monotonic() - begin < 60, "it was not said at once"
+
+
+@test
+def a_class_that_keeps_one_iterator_for_all_epochs_is_tuned(tmp):
+    # Bug: "generator raised StopIteration", from an end of an epoch that its class does not expect.
+    report, _, _ = tuned(tmp, "kinds.py", "keeps_one_iterator", options=TWO, budget="3s")
+    gains_by_workers(report)
+
+
 # Scripts that fail.
 
 @test

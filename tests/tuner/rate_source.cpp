@@ -220,7 +220,7 @@ TEST_CASE("Of a pass that is longer than a round the first start counts", "[rate
   // Bug: a round that waits for the end of an epoch of an hour, or one that forgets that workers
   // have to start at each.
   RateSource source(nullptr, std::nullopt, {.seconds = 1});
-  for (const int batch : {1, 2, 3, 4}) {
+  for (const int batch : {1, 2, 3, 4, 5}) {
     Json message = report_of_hook(batch, batch, 1, 0, 0.25 * (batch - 1));
     message["pass_batches"] = 1000;
     source.hear(message);

@@ -68,6 +68,12 @@ std::string ScriptTrials::ranks_text() const {
 std::vector<std::string> ScriptTrials::notes() const {
   std::vector<std::string> notes;
   if (waiting_.size() >= 2) notes.push_back(ranks_text());
+  if (data_errors_ > 0) {
+    notes.push_back("The script's own data failed in " + std::to_string(data_errors_) +
+                    (data_errors_ == 1 ? " batch" : " batches") +
+                    ", whatever the settings, and these were left out: " + data_error_ +
+                    ". Without autotune the script ends there.");
+  }
   if (is_made_anew_) {
     notes.emplace_back(
         "The script makes its DataLoader in each epoch, so that its workers start anew: make it "

@@ -86,7 +86,8 @@ void ScriptSession::attach(const Attachment& attachment) {
     welcome();
     if (is_complete()) return;
     if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
-    if (in_vain_) throw_nothing("goes on without the DataLoader that was asked for");
+    if (!in_vain_.empty()) throw_nothing(in_vain_);
+    if (!strange_.empty()) throw_nothing(strange_);
     if (SteadyClock{}.now_s() > end_s) throw_late(attachment.patience_s);
     wait_for_news();
   }
@@ -122,7 +123,11 @@ void ScriptSession::sort_in(std::unique_ptr<Channel> channel, Json greeting) {
   if (who == "watch") helpers_.push_back(std::move(channel));
   if (who == "none") {
     for (const Json& loader : greeting.at("others")) others_.push_back(loader);
-    in_vain_ = in_vain_ || greeting.value("in_vain", false);
+    if (greeting.value("in_vain", false)) {
+      in_vain_ = "goes on without the DataLoader that was asked for";
+    }
+    const auto why = greeting.find("why");
+    if (why != greeting.end() && why->is_string()) strange_ = why->get<std::string>();
   }
   std::sort(ranks_.begin(), ranks_.end(), [](const Rank& a, const Rank& b) {
     return a.greeting.value("rank", 0) < b.greeting.value("rank", 0);
@@ -148,7 +153,7 @@ void ScriptSession::throw_nothing(const std::string& why) {
   const bool failed = status && *status != 0;
   const std::string what =
       failed ? describe_end(*status) + " before its training loop" + said_last(lines) : why;
-  throw NothingToTune{others_, what, lines, failed, !helpers_.empty()};
+  throw NothingToTune{others_, what, lines, failed, !helpers_.empty(), !strange_.empty()};
 }
 
 std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
@@ -191,7 +196,7 @@ void ScriptSession::throw_ended() {
                       lines);
   }
   const std::string what = status ? describe_end(*status) : "stopped answering";
-  throw ChildDied(Fault::trials, "The script " + what + said_last(lines), lines);
+  throw ScriptDied("The script " + what + said_last(lines), lines, !status || !WIFEXITED(*status));
 }
 
 void ScriptSession::throw_hung(const Watch& watch) {

@@ -5,12 +5,14 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "feedrate/measure/trial_error.hpp"
 #include "process/control_socket.hpp"
 #include "process/launch.hpp"
 #include "trials/pulse.hpp"
+#include "trials/watched_child.hpp"
 
 namespace feedrate {
 
@@ -27,6 +29,7 @@ struct NothingToTune {
   std::string last_lines;
   bool failed = false;   ///< its exit code says so
   bool reports = false;  ///< a helper in it told its speed
+  bool strange = false;  ///< it trains on batches that the hook can't serve
 };
 
 /// Throws Error(usage): what to do about that.
@@ -77,8 +80,21 @@ class ScriptSession {
   std::vector<std::unique_ptr<Channel>> helpers_;  ///< feedrate.watch in the script
   std::vector<Rank> ranks_;
   Json others_ = Json::array();  ///< loaders of processes that trained with none
-  bool in_vain_ = false;         ///< a script goes on without the loader that was asked for
+  std::string in_vain_;          ///< a script goes on without the loader that was asked for
+  std::string strange_;          ///< or trains on batches that can't be had with other settings
   double outside_s_ = 0;
+};
+
+/// A script ended by itself with another exit code than 0, or by a signal.
+class ScriptDied : public ChildDied {
+ public:
+  ScriptDied(const std::string& message, std::string stderr_tail, bool by_signal)
+      : ChildDied(Fault::trials, message, std::move(stderr_tail)), by_signal_(by_signal) {}
+
+  bool by_signal() const noexcept { return by_signal_; }
+
+ private:
+  bool by_signal_;
 };
 
 /// A script came to its own end with exit code 0.

@@ -83,6 +83,7 @@ void ScriptTrials::attach_to_most_batches(const NothingToTune& nothing) {
   if (nothing.failed) {
     throw TrialError(Fault::trials, "The script " + nothing.why, nothing.last_lines);
   }
+  if (nothing.strange) throw_nothing_to_tune(nothing);
   const Json* most = nullptr;
   for (const Json& loader : nothing.loaders) {
     if (!most || loader.at("batches") > most->at("batches")) most = &loader;
@@ -131,9 +132,25 @@ void ScriptTrials::require_script() try { start(); } catch (const Error& error) 
   throw;
 }
 
-/// Asks the script; one that came to its end is launched again and asked again.
+/// What a script dies of with its own settings, or with two configs, is its own: it ends the run.
+/// Throws Error(trials) there.
+void ScriptTrials::note_death(const Json& question, const ScriptDied& death) {
+  if (!question.contains("config")) return;
+  const Config config = question.at("config").get<Config>();
+  std::vector<Config>& configs = deaths_[death.what()];
+  if (std::find(configs.begin(), configs.end(), config) == configs.end()) configs.push_back(config);
+  const bool of_many = configs.size() >= 2 && !death.by_signal();  // a signal may tell of memory
+  if (!of_many && config != prepared_->info.script->config) return;
+  if (plan_.abort) plan_.abort->store(true);
+  throw Error(Fault::trials,
+              std::string("The script fails whatever its loader's settings are. ") + death.what());
+}
+
+/// Asks the script; one that came to its end is launched again and asked again, and one that died
+/// once more.
 std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   watch.bound_s = plan_.timeout_s;
+  bool has_died = false;
   for (int ends = 1;; ++ends) {
     require_script();
     try {
@@ -144,6 +161,13 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
     } catch (const ScriptEnded&) {
       attached_.reset();
       if (ends >= most_ends) throw;
+    } catch (const ScriptDied& death) {
+      attached_.reset();
+      if (has_died) {
+        note_death(question, death);
+        throw;
+      }
+      has_died = true;
     } catch (const Error&) {
       attached_.reset();
       throw;
@@ -161,6 +185,9 @@ Json ScriptTrials::question_about(const Request& request) const {
 
 void ScriptTrials::note_loop(const Json& answer) {
   is_made_anew_ = answer.at("made_anew").get<bool>();
+  if (const Json& errors = answer.at("data_errors"); !errors.is_null()) {
+    detail::read_all(errors, "error", data_error_, "count", data_errors_);
+  }
   const Json& batches = answer.at("batches_per_update");
   if (!batches.is_null()) batches_per_update_ = batches.get<int>();
 }

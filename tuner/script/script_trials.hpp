@@ -64,6 +64,7 @@ class ScriptTrials final : public TrialRunner {
   void remember_supply(const Config& config, const std::vector<Json>& answers);
   void add_waiting(const std::vector<Json>& answers);
   std::string ranks_text() const;
+  void note_death(const Json& question, const ScriptDied& death);
   int batches_for(const Request& request);
   Json loader_changes(const Config& config) const;
 
@@ -76,6 +77,9 @@ class ScriptTrials final : public TrialRunner {
   int launches_ = 0;
   int batches_per_update_ = 0;  ///< 0: unknown
   bool is_made_anew_ = false;   ///< the script makes its loader in each epoch
+  std::string data_error_;      ///< of the script's own data, with any config; empty: none
+  std::uint64_t data_errors_ = 0;
+  std::map<std::string, std::vector<Config>> deaths_;  ///< configs, by how the script died
   /// Seconds per batch, where ranks keep step.
   std::map<Part, ByConfig<double>> batch_s_;
   /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.

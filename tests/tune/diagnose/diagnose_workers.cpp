@@ -129,6 +129,18 @@ TEST_CASE("Workers beyond the cores that slow each other down are too many", "[d
   CHECK_THAT(first_text(many).remedy, ContainsSubstring("workers 2"));
 }
 
+TEST_CASE("No two causes ask for more workers and for fewer", "[diagnose]") {
+  // Bug: "use fewer workers" and "use more workers" in the same list.
+  Evidence both =
+      planted_evidence({.workers = 4, .prefetch = 2}, 300, {.loader = 310, .device = 1000});
+  both.demands.loader = planted_loader(1e-2, 1e-4);
+  both.trials.push_back(planted_trial(two_workers, 450, 1000));
+  CHECK_THAT(causes_in(both), ContainsSubstring("too_many_workers"));
+  both.trials.push_back(planted_trial(eight_workers, 900, 1000));
+  CHECK_THAT(causes_in(both), ContainsSubstring("waiting_samples"));
+  CHECK_THAT(causes_in(both), !ContainsSubstring("too_many_workers"));
+}
+
 TEST_CASE("Workers chosen by visible CPUs under a quota are quota_below_cpus", "[diagnose]") {
   // Bug: a container's quota overlooked, so that nobody learns why 16 CPUs behave like 2.
   Evidence many =

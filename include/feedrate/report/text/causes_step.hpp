@@ -38,19 +38,18 @@ inline CauseText shared_cores(const Diagnosis& d) {
 inline std::string interference_remedy(Where where) {
   switch (where) {
     case Where::memory_bandwidth:
-      return "Both need memory bandwidth: use fewer workers, or smaller samples (bytes, not "
-             "floats).";
+      return "Both need memory bandwidth: use smaller samples (bytes, not floats).";
     case Where::hand_over:
-      return "Sending batches between processes costs that time: use larger batches, fewer "
-             "workers or fewer step threads.";
+      return "Sending batches between processes costs that time: use larger batches, or "
+             "fewer step threads.";
     case Where::cores:
-      return "Both need the cores: reduce workers or step threads.";
+      return "Both need the cores: reduce step threads, or make samples cheaper.";
     case Where::other_processes:
       return "Other processes use the cores: stop them, then measure again.";
     case Where::lock:
       return "They wait for each other, not for cores: look for a lock that both take.";
     default:
-      return "The cause is unknown: try fewer workers or step threads, or more prefetch.";
+      return "The cause is unknown: try fewer step threads, or more prefetch.";
   }
 }
 

@@ -120,6 +120,28 @@ inline std::optional<Alternative> more_workers(const Case& of) {
   return is_worth_it(of, better) ? better : std::nullopt;
 }
 
+/// Fewer workers, all else alike, are faster.
+inline std::optional<Alternative> fewer_workers(const Case& of) {
+  const auto better = alternative(of.evidence, [&](const Config& config) {
+    return config.workers > 0 && config.workers < of.config().workers &&
+           differs_only_in(&Config::workers, of.config(), config);
+  });
+  return is_worth_it(of, better) ? better : std::nullopt;
+}
+
+/// More workers or fewer, whichever gain more: no two causes ask for both.
+struct OtherWorkers {
+  std::optional<Alternative> more, fewer;
+};
+
+inline OtherWorkers other_workers(const Case& of) {
+  OtherWorkers other{more_workers(of), fewer_workers(of)};
+  if (other.more && other.fewer) {
+    (other.more->gain >= other.fewer->gain ? other.fewer : other.more).reset();
+  }
+  return other;
+}
+
 /// Loader and device alone.
 inline void add_ceilings(const Case& of, CauseNumbers& numbers) {
   numbers.loader_samples_per_s = 1 / of.account.loader_s;
@@ -134,25 +156,16 @@ inline Claim claim_more_workers(const Case& of, Cause cause, const Alternative& 
 }
 
 inline std::optional<Claim> too_few_workers(const Case& of) {
-  const auto better = more_workers(of);
+  const auto better = other_workers(of).more;
   if (!better || samples_wait(of.evidence)) return std::nullopt;
   return claim_more_workers(of, Cause::too_few_workers, *better);
 }
 
 /// Data that wait rather than compute want more workers than there are cores.
 inline std::optional<Claim> waiting_samples(const Case& of) {
-  const auto better = more_workers(of);
+  const auto better = other_workers(of).more;
   if (!better || !samples_wait(of.evidence)) return std::nullopt;
   return claim_more_workers(of, Cause::waiting_samples, *better);
-}
-
-/// Fewer workers, all else alike, are faster.
-inline std::optional<Alternative> fewer_workers(const Case& of) {
-  const auto better = alternative(of.evidence, [&](const Config& config) {
-    return config.workers > 0 && config.workers < of.config().workers &&
-           differs_only_in(&Config::workers, of.config(), config);
-  });
-  return is_worth_it(of, better) ? better : std::nullopt;
 }
 
 /// Whether a quota is what keeps this process from CPUs that it sees.
@@ -168,7 +181,7 @@ inline void add_quota(const Case& of, CauseNumbers& numbers) {
 }
 
 inline std::optional<Claim> too_many_workers(const Case& of) {
-  const auto better = fewer_workers(of);
+  const auto better = other_workers(of).fewer;
   if (!better || (has_quota(of) && of.config().workers > of.evidence.cores())) return std::nullopt;
   Claim claim = claim_of(of, Cause::too_many_workers, TimeComponent::gap, *better);
   claim.diagnosis.numbers.cores = of.evidence.cores();
@@ -177,7 +190,7 @@ inline std::optional<Claim> too_many_workers(const Case& of) {
 
 /// Workers were counted by the CPUs that can be seen.
 inline std::optional<Claim> workers_above_quota(const Case& of) {
-  const auto better = fewer_workers(of);
+  const auto better = other_workers(of).fewer;
   if (!better || !has_quota(of) || of.config().workers <= of.evidence.cores()) return std::nullopt;
   Claim claim = claim_of(of, Cause::quota_below_cpus, TimeComponent::gap, *better);
   add_quota(of, claim.diagnosis.numbers);

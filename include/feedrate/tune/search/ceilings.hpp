@@ -136,6 +136,13 @@ inline void measure_best_device(Sweep& sweep, double share) {
   look_at_gpu(sweep);
 }
 
+/// A step that a trial was fed for is no slower than the trial: no share of it is above 1.
+inline void raise_best_device(Outcome& outcome, const Trial& trial) {
+  if (outcome.best_device.samples_per_s <= 0 || trial.rounds.empty()) return;
+  const double rate = trial.samples_per_s().estimate;
+  if (rate > outcome.best_device.samples_per_s) outcome.best_device = {trial.config, rate};
+}
+
 /// What is reported of a trial beyond its rate.
 inline void look_at(Sweep& sweep, std::size_t index, double share) {
   measure_ceilings(sweep, index, share);
@@ -163,6 +170,7 @@ inline void look_closer(Sweep& sweep, double share) {
     if (has_parts && !sweep.stopped() && !sweep.trial(trial).rounds.empty())
       detail::look_at(sweep, trial, share);
   }
+  for (const std::size_t trial : trials) detail::raise_best_device(outcome, sweep.trial(trial));
   for (Trial& trial : outcome.trials) {
     if (!trial.rounds.empty()) detail::ask_memory(sweep, trial);
   }

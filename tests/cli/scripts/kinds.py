@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts in the styles of others. Usage: kinds.py KIND, where KIND is one of the functions below."""
+
+import sys
+
+import torch
+from rows import Model, Rows
+from torch.utils.data import DataLoader
+
+model = Model()
+EPOCHS, SAMPLES, BATCH = 40, 320, 16
+
+
+def has_an_exact_number_of_steps():
+    """A schedule that may not be asked once more than it was planned for, and an index that must stay
+    below the length of the loader."""
+    loader = DataLoader(Rows(SAMPLES), batch_size=BATCH)
+    schedule = iter(range(EPOCHS * len(loader)))
+    for epoch in range(EPOCHS):
+        for i, (x, _) in enumerate(loader):
+            assert 1 / (len(loader) - i) > 0
+            model.train(x)
+            next(schedule)
+
+
+def has_a_corrupt_record():
+    class Records(Rows):
+        def __getitem__(self, i):
+            if i == 200:
+                raise ValueError("record %d is corrupt" % i)
+            return super().__getitem__(i)
+
+    loader = DataLoader(Records(SAMPLES), batch_size=BATCH, num_workers=1)
+    for _ in range(1000):
+        for x, _ in loader:
+            model.train(x)
+
+
+def makes_its_loader_anew():
+    for _ in range(1000):
+        for x, _ in DataLoader(Rows(SAMPLES), batch_size=BATCH, num_workers=1):
+            model.train(x)
+
+
+def has_its_own_loop_over_batches():
+    """A class that is derived from DataLoader and brings its batches from elsewhere."""
+
+    class Loader(DataLoader):
+        def __iter__(self):
+            while True:
+                yield self.collate_fn([self.dataset[i] for i in range(BATCH)])
+
+    for x, _ in Loader(Rows(SAMPLES), batch_size=BATCH):
+        model.train(x)
+
+
+def keeps_one_iterator():
+    """As timm has it: PyTorch's iterator is made once, over batches without end."""
+
+    class Repeat:
+        def __init__(self, sampler):
+            self.sampler = sampler
+
+        def __iter__(self):
+            while True:
+                yield from iter(self.sampler)
+
+        def __len__(self):
+            return len(self.sampler)
+
+    class Loader(DataLoader):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            object.__setattr__(self, "batch_sampler", Repeat(self.batch_sampler))
+            self.own = super().__iter__()
+
+        def __iter__(self):
+            for _ in range(len(self.batch_sampler)):
+                yield next(self.own)
+
+    loader = Loader(Rows(SAMPLES), batch_size=BATCH)
+    for _ in range(1000):
+        for x, _ in loader:
+            model.train(x)
+
+
+def trains_without_a_loader():
+    while True:
+        model.train(torch.ones(BATCH, 8))
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()
