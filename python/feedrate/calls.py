@@ -2,6 +2,7 @@
 """Calls of DataLoader in a source text: finding one, its arguments, and what it is assigned to."""
 
 import ast
+import bisect
 import functools
 import linecache
 import tokenize
@@ -28,6 +29,10 @@ class Text:
     def offset(self, line, column):
         before = self.lines[line - 1].encode()[:column].decode()
         return self._starts[line - 1] + len(before)
+
+    def line_of(self, offset):
+        """The line that an offset is in."""
+        return bisect.bisect_right(self._starts, offset)
 
     def start(self, node):
         return self.offset(node.lineno, node.col_offset)
@@ -94,7 +99,7 @@ def find_call(file, line, end=None, class_name="DataLoader"):
 
 @functools.lru_cache(maxsize=64)
 def _find_call(file, line, end, class_name):
-    text = _read(file)
+    text = read(file)
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -112,7 +117,10 @@ def _end_of(node):
     return node.end_lineno, node.end_col_offset
 
 
-def _read(file):
+@functools.lru_cache(maxsize=64)
+def read(file):
+    """The text of a file as it was when it was read first: a patch of one that was changed since is
+    refused by whoever applies it. Empty for what is no text."""
     try:
         with tokenize.open(file) as opened:
             return opened.read()

@@ -12,8 +12,34 @@ WITHOUT_WORKERS = {"persistent_workers": False, "prefetch_factor": None, "timeou
                    "multiprocessing_context": None}
 
 
+class Code:
+    """An expression, as it is to stand in a source text."""
+
+    def __init__(self, text):
+        self._text = text
+
+    def __repr__(self):
+        return self._text
+
+
 def changed(call, changes, maker=None):
     """The whole text with the call changed; raises Unclear where that is no Python."""
+    return edited(call.source.text, edits_of(call, changes, maker))
+
+
+def edited(text, edits):
+    """The text with (start, end, replacement) edits done; raises Unclear where that is no Python."""
+    for start, end, replacement in sorted(edits, reverse=True):
+        text = text[:start] + replacement + text[end:]
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        raise Unclear("the result is not valid Python")
+    return text
+
+
+def edits_of(call, changes, maker=None):
+    """The edits that change the call; raises Unclear."""
     source, edits, new = call.source, [], {}
     if changes.get("num_workers") == 0 and call.makes_loader:
         given = {keyword: value for keyword, value in WITHOUT_WORKERS.items()
@@ -29,14 +55,7 @@ def changed(call, changes, maker=None):
         raise Unclear("a library's function may not accept the keyword")
     if new:
         edits += _packed(call, new) if call.packed() else _appended(call, new)
-    text = source.text
-    for start, end, replacement in sorted(edits, reverse=True):
-        text = text[:start] + replacement + text[end:]
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        raise Unclear("the result is not valid Python")
-    return text
+    return edits
 
 
 def _packed(call, new):

@@ -207,18 +207,12 @@ class Session:
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
         if ask == "change":
-            return {"diff": self._change(question["changes"])}
+            return source.change(self._site, question["changes"])
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):
         return {"round": told, "batches_per_update": self._updates.batches_each(),
                 "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told()}
-
-    def _change(self, changes):
-        """The change to make in the source, as text."""
-        if self._site is None:
-            return ", ".join("%s=%r" % change for change in sorted(changes.items()))
-        return source.change(self._site, changes)["diff"]
 
     def _memory_of(self, config):
         """Of the batches that lie ready, and of the one in use."""

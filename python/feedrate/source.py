@@ -5,13 +5,16 @@ Edits are made in the text of the call alone, so that the rest of it stays as it
 out. Where the text can't be read or understood, a sentence says what to set instead.
 """
 
+import ast
 import difflib
 import os
 import re
 import sys
 
-from .calls import Unclear, find_call
-from .edits import changed
+from .calls import Text, Unclear, find_call
+from .edits import Code, edited, edits_of
+from .origin import Literal, Option, Unknown, Variable, origin_of
+from .patch import patch_of, text_of
 
 LIBRARIES = frozenset(["torch", "torchvision", "torchdata", "lightning", "lightning_fabric",
                        "pytorch_lightning", "accelerate", "transformers", "feedrate"])
@@ -36,15 +39,17 @@ class Site:
     `maker` is the library that made it for the user, as transformers does; None where the user did.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
     `way` holds (file, line) of each call in the user's code that led there, the innermost first: it
-    tells the callers of a function apart that makes loaders for several of them.
+    tells the callers of a function apart that makes loaders for several of them. `types` holds for
+    each the names of the types of its variables.
     """
 
-    def __init__(self, file, line, end=None, maker=None, way=()):
+    def __init__(self, file, line, end=None, maker=None, way=(), types=()):
         self.file = file
         self.line = line
         self.end = end
         self.maker = maker
         self.way = way
+        self.types = types
 
     @property
     def call(self):
@@ -79,8 +84,9 @@ def call_site(skip_modules=LIBRARIES):
     for wanted in ("user", "installed"):
         if wanted in kinds:
             at = kinds.index(wanted)
-            way = tuple(_place(frame) for frame, kind in zip(frames, kinds) if kind == "user")
-            return _site(frames[at], _maker(frames[:at], kinds), way)
+            users = [frame for frame, kind in zip(frames, kinds) if kind == "user"]
+            way = tuple(_place(frame) for frame in users)
+            return _site(frames[at], _maker(frames[:at], kinds), way, tuple(map(_types, users)))
     return None
 
 
@@ -124,11 +130,19 @@ def _place(frame):
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def _site(frame, maker, way):
+def _types(frame):
+    """By name, what a function's variables are; of a whole file nobody needs to know."""
+    if frame.f_code.co_name == "<module>":
+        return {}
+    return {name: "%s.%s" % (type(value).__module__, type(value).__name__)
+            for name, value in frame.f_locals.items()}
+
+
+def _site(frame, maker, way, types):
     file = frame.f_code.co_filename
     if not file.startswith("<"):
         file = os.path.abspath(file)
-    return Site(file, frame.f_lineno, _end_of_call(frame), maker, way)
+    return Site(file, frame.f_lineno, _end_of_call(frame), maker, way, types)
 
 
 def _end_of_call(frame):
@@ -144,17 +158,34 @@ def _end_of_call(frame):
 
 # The change.
 
-def change(site, changes):
-    """What to edit for keyword arguments to have other values, as plain data: file, line, name
-    (what the loader is assigned to), diff, and old. `changes` holds Python values by keyword; `old`
-    holds the source text that decides a keyword today, None where none does."""
+def change(site, changes, argv=None):
+    """What to change for keyword arguments to have other values, as plain data. `changes` holds
+    Python values by keyword. The result has
+
+    - file, line, name: of the call, and what the loader is assigned to;
+    - diff: the changed lines, for people; a sentence where they are unclear; empty where all is set
+      by the launch;
+    - patch: the same as `git apply` takes it; None where there is none;
+    - options: of the command line, each with the words that give it today and those that are to;
+    - environment: values of variables, by name;
+    - old: the source text that decides a keyword today, None where none does.
+    """
+    told = {"file": None, "line": 0, "name": None, "patch": None, "options": [], "environment": {},
+            "old": {keyword: None for keyword in changes}}
     if site is None:
-        return {"file": None, "line": 0, "name": None, "old": {},
-                "diff": "Where the DataLoader is made, set %s." % _settings(changes)}
+        return dict(told, diff="Where the DataLoader is made, set %s." % _settings(changes))
     call = site.call
-    text, old = _diff(call, site, changes)
-    return {"file": site.file, "line": site.line, "name": call.name if call else None,
-            "diff": text, "old": old}
+    told.update(file=site.file, line=site.line, name=call.name if call else None)
+    if call is None:
+        return dict(told, diff=_sentence(site, changes))
+    try:
+        told["old"] = {keyword: _old(call, keyword) for keyword in changes}
+        wanted = _Wanted(site, call, changes, argv)
+        edits = wanted.edits()
+    except Unclear:
+        return dict(told, diff=_sentence(site, changes))
+    told.update(options=wanted.options, environment=wanted.environment)
+    return dict(told, diff=_shown_edits(call, edits, site), patch=patch_of(edits))
 
 
 def diff(file, line, changes):
@@ -162,16 +193,58 @@ def diff(file, line, changes):
     return change(Site(file, line), changes)["diff"]
 
 
-def _diff(call, site, changes):
-    """(text, old expressions by keyword)"""
-    nothing = {keyword: None for keyword in changes}
-    if call is None:
-        return _sentence(site, changes), nothing
-    try:
-        old = {keyword: _old(call, keyword) for keyword in changes}
-        return _lines(call, changed(call, changes, site.maker), site), old
-    except Unclear:
-        return _sentence(site, changes), nothing
+class _Wanted:
+    """Changes, sorted by where each value is set."""
+
+    def __init__(self, site, call, changes, argv):
+        self._site, self._call = site, call
+        self._in_call, self._elsewhere = {}, []
+        self.options, self.environment = [], {}
+        for keyword, value in changes.items():
+            self._sort_in(keyword, value, argv)
+        self._guard(changes)
+
+    def _sort_in(self, keyword, value, argv):
+        node = self._call.argument(keyword)
+        try:
+            origin = origin_of(self._site.file, node, self._site.way or (
+                (self._site.file, self._site.line),), self._site.types, argv)
+        except (Unknown, AttributeError):
+            origin = None
+        is_number = isinstance(value, int) and not isinstance(value, bool)
+        if isinstance(origin, Option) and is_number:
+            self.options.append({"words": origin.words, "given": origin.given(value)})
+        elif isinstance(origin, Variable) and is_number:
+            self.environment[origin.name] = str(value)
+        elif isinstance(origin, Literal):
+            self._elsewhere.append((origin, repr(value)))
+        else:
+            self._in_call[keyword] = value
+
+    def _guard(self, changes):
+        """What DataLoader refuses without workers depends on them, where the launch sets them."""
+        if changes.get("num_workers", 0) == 0 or "num_workers" in self._in_call:
+            return
+        node = self._call.argument("num_workers")
+        if isinstance(node, ast.Constant):
+            return
+        workers = self._call.source.of(node)
+        if self._in_call.get("persistent_workers") is True:
+            self._in_call["persistent_workers"] = Code("%s > 0" % workers)
+        if "prefetch_factor" in self._in_call:
+            value = self._in_call["prefetch_factor"]
+            self._in_call["prefetch_factor"] = Code("%r if %s > 0 else None" % (value, workers))
+
+    def edits(self):
+        """By file, the edits of its text. Raises Unclear."""
+        edits = {}
+        if self._in_call:
+            edits[self._site.file] = edits_of(self._call, self._in_call, self._site.maker)
+        for literal, text in self._elsewhere:
+            edits.setdefault(literal.file, []).append((literal.start, literal.end, text))
+        for file, some in edits.items():
+            edited(text_of(file), some)
+        return edits
 
 
 def _old(call, keyword):
@@ -200,14 +273,36 @@ def shown(file):
     return file if relative.startswith(os.pardir) else relative
 
 
-def _lines(call, text, site):
-    """The call's lines as a diff with all of its context."""
-    first, last = call.node.lineno, call.node.end_lineno
-    before = call.source.lines
-    after = text.split("\n")
+def _shown_edits(call, edits, site):
+    """The changed lines, the whole call among them."""
+    parts = []
+    for file, some in edits.items():
+        text = Text(text_of(file))
+        regions = sorted({_region(text, start, end, call if file == site.file else None)
+                          for start, end, _ in some})
+        for first, last in regions:
+            here = [one for one in some if _region(
+                text, one[0], one[1], call if file == site.file else None) == (first, last)]
+            after = edited(text.text, here).split("\n")
+            parts.append(_lines(file, text.lines, after, first, last))
+    if not edits and call is not None:
+        return ""
+    return "\n".join(parts)
+
+
+def _region(text, start, end, call):
+    """The lines that are shown of an edit: those of the call, or its own."""
+    first, last = text.line_of(start), text.line_of(end)
+    if call is not None and call.node.lineno <= first and last <= call.node.end_lineno:
+        return call.node.lineno, call.node.end_lineno
+    return first, last
+
+
+def _lines(file, before, after, first, last):
+    """Some lines as a diff with all of its context."""
     marked = difflib.unified_diff(before[first - 1:last],
                                   after[first - 1:last + len(after) - len(before)],
                                   n=last - first + 1, lineterm="")
     body = list(marked)[3:]  # without the two names and the numbers of the lines
     body = body or [" " + line for line in before[first - 1:last]]
-    return "\n".join(["--- %s:%d" % (shown(site.file), first)] + body)
+    return "\n".join(["--- %s:%d" % (shown(file), first)] + body)

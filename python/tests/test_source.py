@@ -40,12 +40,14 @@ class Sources(unittest.TestCase):
         os.chdir(self.folder.name)
         self.addCleanup(os.chdir, self.before)
         calls._find_call.cache_clear()
+        calls.read.cache_clear()
 
     def write(self, text, name="train.py"):
         path = os.path.join(self.folder.name, name)
         with open(path, "w", encoding="utf-8") as file:
             file.write(textwrap.dedent(text).lstrip("\n"))
         calls._find_call.cache_clear()
+        calls.read.cache_clear()
         return path
 
     def run_script(self, text, **scope):
@@ -255,6 +257,7 @@ class AnyLayout(Sources):
             with open("x.py", "w", encoding="utf-8") as file:
                 file.write("x = " + text)
             calls._find_call.cache_clear()
+            calls.read.cache_clear()
             after = edits.changed(calls.find_call("x.py", 1), changes)
             self.assertEqual(self.meaning(after[4:]), expected, text + " -> " + after)
 

@@ -89,6 +89,7 @@ void refuse_without_command(const TuneRequest& request) {
       {command.rate.has_value(), "--rate"},
       {!command.loader.empty(), "--loader"},
       {!command.folder.empty(), "--workdir"},
+      {!command.patch.empty(), "--patch"},
       {command.keep_trackers, "--keep-trackers"},
       {!command.confirm, "--no-confirm"},
       {request.search.what_if_precision.has_value(), "--what-if with a precision"}};

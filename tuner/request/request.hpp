@@ -55,6 +55,7 @@ struct CommandRequest {
   std::optional<RateExpression> rate = {};
   std::string loader = {};  ///< of a script: number or name; empty: the one that trains
   std::string folder = {};  ///< where it runs; empty: here
+  std::string patch = {};   ///< a file for the change of a script; empty: none is written
   bool keep_trackers = false;
   bool confirm = true;
 };

@@ -146,6 +146,9 @@ void add_command(CLI::App& app, CommandRequest& command) {
              "The DataLoader of a script to tune: its number in order of creation, or its "
              "variable. Default: the one whose loop trains.");
   group.text("--workdir", command.folder, "DIR", "Run the command in DIR. Default: here.");
+  group.text("--patch", command.patch, "FILE",
+             "Write the recommended change of a script to FILE, as git apply takes it. Empty where "
+             "nothing changes.");
   group.flag("--keep-trackers", command.keep_trackers,
              "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
   group.off("--no-confirm", command.confirm,

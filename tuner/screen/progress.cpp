@@ -54,6 +54,17 @@ void ProgressLine::status(const std::string& text) {
   if (options_.live && !options_.quiet && !options_.no_trials) live(text);
 }
 
+void ProgressLine::waiting(double seconds) {
+  constexpr double first_s = 1, between_s = 30;
+  if (options_.quiet || options_.no_trials || seconds < first_s) return;
+  const std::string text = "launched; waiting for a training loop (" + fixed(seconds, 0) + " s)";
+  if (options_.live) return live(text);
+  if (seconds < waited_s_) waited_s_ = 0;  // another launch
+  if (waited_s_ > 0 && seconds < waited_s_ + between_s) return;
+  waited_s_ = seconds;
+  std::fprintf(stderr, "%s\n", text.c_str());
+}
+
 void ProgressLine::show(const Progress& progress) {
   if (options_.quiet || options_.no_trials) return;
   if (!options_.live) return plain(progress);

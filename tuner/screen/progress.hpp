@@ -32,6 +32,8 @@ class ProgressLine {
   void preparing(int done, int wanted);
   /// What goes on now: on a terminal alone.
   void status(const std::string& text);
+  /// A command was launched so long ago, and its training loop does not run yet.
+  void waiting(double seconds);
   /// What the sweep does.
   void show(const Progress& progress);
   /// Removes the live line.
@@ -44,6 +46,7 @@ class ProgressLine {
   ProgressOptions options_;
   bool shown_ = false;
   int last_percent_ = -1;
+  double waited_s_ = 0;  ///< when that was said last
   std::string last_phase_;
   std::vector<Config> seen_;  ///< trials that have had their line
 };

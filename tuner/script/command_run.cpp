@@ -122,6 +122,7 @@ std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
   plan.loader = run.request.command.loader;
   plan.timeout_s = run.request.trial_timeout_s;
   plan.say = run.note;
+  plan.waiting = run.waiting;
   plan.stop = run.stop;
   plan.abort = run.abort;
   return std::make_unique<ScriptTrials>(std::move(plan), std::move(known));

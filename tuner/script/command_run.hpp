@@ -21,6 +21,7 @@ struct CommandRun {
   double began_s;                     ///< by the clock of files
   std::vector<std::string> ours;      ///< files that autotune itself writes
   std::function<void(const std::string&)> note;  ///< what it is doing
+  std::function<void(double)> waiting;           ///< seconds so far, for a script's loop
   std::function<void(const std::string&)> lost;  ///< an error that does not end the run
   const std::atomic<bool>* stop;
   std::atomic<bool>* abort;

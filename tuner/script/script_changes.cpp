@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ScriptTrials asks the hook to change in the script's source.
 #include "feedrate/report/text/settings.hpp"
+#include "script/launch_text.hpp"
 #include "script/rank_answers.hpp"
 #include "script/script_trials.hpp"
 
@@ -29,6 +30,18 @@ Json ScriptTrials::loader_changes(const Config& config) const {
   return changes;
 }
 
+/// The change of its source, and that of its command line.
+void ScriptTrials::add_change(const Json& told, std::vector<Setting>& settings) const {
+  constexpr const char* measured_with = "PyTorch's DataLoader";
+  std::string diff, patch;
+  detail::read(told, "diff", diff);
+  if (!told.at("patch").is_null()) detail::read(told, "patch", patch);
+  if (!diff.empty()) settings.push_back({"pytorch", diff, measured_with, patch});
+  const std::string launch =
+      launch_text(plan_.spec.command, told.at("options"), told.at("environment"));
+  if (!launch.empty()) settings.push_back({"command line", launch, measured_with});
+}
+
 std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t trial) {
   const Script& script = *prepared_->info.script;
   const Trial& best = outcome.trials[trial];
@@ -36,8 +49,7 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   if (const Json changes = loader_changes(best.config); !changes.empty()) {
     const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
     throw_if_failed(answers);
-    settings.push_back(
-        {"pytorch", answers.front().at("diff").get<std::string>(), "PyTorch's DataLoader"});
+    add_change(answers.front(), settings);
   }
   const auto step = detail::torch_step_change(script.config, best.config, script.device);
   if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});

@@ -79,7 +79,7 @@ ScriptSession::~ScriptSession() {
 }
 
 void ScriptSession::attach(const Attachment& attachment) {
-  const double end_s = SteadyClock{}.now_s() + attachment.patience_s;
+  const double began_s = SteadyClock{}.now_s(), end_s = began_s + attachment.patience_s;
   while (!is_complete()) {
     if (is_set(attachment.stop)) throw Error(Fault::interrupted, "The run was interrupted.");
     const bool has_ended = launched_.ended().has_value();
@@ -89,6 +89,7 @@ void ScriptSession::attach(const Attachment& attachment) {
     if (!in_vain_.empty()) throw_nothing(in_vain_);
     if (!strange_.empty()) throw_nothing(strange_);
     if (SteadyClock{}.now_s() > end_s) throw_late(attachment.patience_s);
+    attachment.waiting(SteadyClock{}.now_s() - began_s);
     wait_for_news();
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,8 +19,9 @@ namespace feedrate {
 
 /// How a script is waited for until its training loop runs.
 struct Attachment {
-  double patience_s = 300;                  ///< so long may pass until then
-  const std::atomic<bool>* stop = nullptr;  ///< ends the wait
+  double patience_s = 300;                              ///< so long may pass until then
+  const std::atomic<bool>* stop = nullptr;              ///< ends the wait
+  std::function<void(double)> waiting = [](double) {};  ///< called again and again: seconds so far
 };
 
 /// What a script had when it ended without training with a loader that was attached to.

@@ -71,7 +71,9 @@ void ScriptTrials::launch() try {
   LaunchSpec spec = plan_.spec;
   if (!plan_.loader.empty()) spec.environment.emplace_back("FEEDRATE_LOADER", plan_.loader);
   attached_ = std::make_unique<ScriptSession>(spec, *socket_);
-  attached_->attach({.patience_s = attaching_patience * plan_.timeout_s, .stop = plan_.stop});
+  attached_->attach({.patience_s = attaching_patience * plan_.timeout_s,
+                     .stop = plan_.stop,
+                     .waiting = plan_.waiting});
 } catch (...) {
   attached_.reset();
   throw;

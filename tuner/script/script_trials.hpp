@@ -23,8 +23,9 @@ struct ScriptPlan {
   std::string loader;     ///< which one, by number or name; empty: the hook chooses
   double timeout_s = 60;  ///< a trial that finishes no batch for so long is ended
   std::function<void(const std::string&)> say = [](const std::string&) {};
-  const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
-  std::atomic<bool>* abort = nullptr;       ///< raised where the script can't be run any more
+  std::function<void(double)> waiting = [](double) {};  ///< seconds so far, for its loop
+  const std::atomic<bool>* stop = nullptr;              ///< ends the preparation
+  std::atomic<bool>* abort = nullptr;  ///< raised where the script can't be run any more
 };
 
 /// Runs rounds in a script. One that comes to its end is launched again; so is one that died, at
@@ -67,6 +68,7 @@ class ScriptTrials final : public TrialRunner {
   void note_death(const Json& question, const ScriptDied& death);
   int batches_for(const Request& request);
   Json loader_changes(const Config& config) const;
+  void add_change(const Json& told, std::vector<Setting>& settings) const;
 
   ScriptPlan plan_;
   std::unique_ptr<ControlSocket> socket_;

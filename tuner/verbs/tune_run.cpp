@@ -19,6 +19,7 @@
 #include "process/signals.hpp"
 #include "request/terminal.hpp"
 #include "screen/reporting.hpp"
+#include "script/patch_file.hpp"
 #include "trials/subprocess_runner.hpp"
 
 namespace feedrate {
@@ -50,6 +51,8 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
 
 int TuneRun::operator()() {
   require_writable(request_.gate);
+  const std::string& patch = request_.command.patch;
+  if (!patch.empty()) require_patch_file(patch);
   begin();
   plan();
   open_journal();
@@ -61,6 +64,7 @@ int TuneRun::operator()() {
   conclude(report_, request_, file_);
   print_result(report_, request_, file_);
   file_.write(report_);
+  if (!patch.empty()) write_patch(report_, patch);
   if (report_.outcome.interrupted) return 130;
   return write_gate(gate_of(report_), request_.gate);
 }
@@ -112,6 +116,7 @@ CommandRun TuneRun::command_run() {
           .began_s = began_by_files_s_,
           .ours = {file_.path(), journal_path_of(file_.path())},
           .note = [this](const std::string& line) { progress_.note(line); },
+          .waiting = [this](double seconds) { progress_.waiting(seconds); },
           .lost = [this](const std::string& why) { say_lost(why); },
           .stop = &stop_,
           .abort = &abort_};

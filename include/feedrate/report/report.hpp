@@ -75,6 +75,7 @@ struct Setting {
   std::string framework;
   std::string text;           ///< lines; a change of a source file is a diff
   std::string measured_with;  ///< what the figures behind it were measured with
+  std::string patch = {};     ///< the same for `git apply`; empty where it changes no file
 };
 
 /// A command worth running next.

@@ -145,7 +145,8 @@ inline Json to_json(const Report& report) {
   json["settings"] = detail::json_array(report.settings, [](const Setting& setting) -> Json {
     return {{"framework", setting.framework},
             {"text", setting.text},
-            {"measured_with", setting.measured_with}};
+            {"measured_with", setting.measured_with},
+            {"patch", detail::or_null(setting.patch)}};
   });
   json["next"] = detail::json_array(report.next, [](const NextStep& step) -> Json {
     return {{"command", step.command}, {"why", step.why}};

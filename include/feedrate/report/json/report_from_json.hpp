@@ -15,6 +15,7 @@ namespace feedrate::inline v0 {
 inline void from_json(const Json& json, Setting& setting) {
   detail::read_all(json, "framework", setting.framework, "text", setting.text, "measured_with",
                    setting.measured_with);
+  detail::read_if_told(json, "patch", setting.patch);
 }
 
 inline void from_json(const Json& json, NextStep& step) {

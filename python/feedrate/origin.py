@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a value in the user's source comes from: a literal, an option of the command line, an
+override of Hydra, or a variable of the environment. What can't be followed is said to be so.
+
+An argument is followed through names, parameters, attributes and constants in the files that led to
+the call. What was found is believed only if it is the one possibility.
+"""
+
+import ast
+import functools
+import sys
+
+from .calls import Text, read
+
+DEEPEST = 12  # steps from a name to where it is set
+
+
+class Literal:
+    """A literal in a file: it can be replaced there."""
+
+    def __init__(self, file, start, end, text):
+        self.file, self.start, self.end, self.text = file, start, end, text
+
+
+class Option:
+    """An option of the command line, by all its names. `words` are those that give it today; empty
+    where its default holds."""
+
+    def __init__(self, names, words, default=None):
+        self.names, self.words, self.default = names, words, default
+
+    def given(self, value):
+        """The words that give it another value, in the way in which it is given today."""
+        if len(self.words) == 1 and self.words[0].startswith("--"):
+            return ["%s=%s" % (self.words[0].partition("=")[0], value)]
+        if len(self.words) == 1:
+            return ["%s%s" % (self.words[0][:2], value)]
+        return [self.words[0] if self.words else max(self.names, key=len), str(value)]
+
+
+class Override(Option):
+    """`data.num_workers=4`, as Hydra takes it."""
+
+    def __init__(self, path, words):
+        super().__init__([path], words)
+
+    def given(self, value):
+        return ["%s=%s" % (self.names[0], value)]
+
+
+class Variable:
+    """A variable of the environment."""
+
+    def __init__(self, name):
+        self.name = name
+
+
+class Unknown(Exception):
+    """It can't be followed, or there are several possibilities."""
+
+
+class Source:
+    """A parsed file of the user's."""
+
+    def __init__(self, file, text):
+        self.file = file
+        self.text = Text(text)
+        self.tree = ast.parse(text)
+        self.parents = {child: node for node in ast.walk(self.tree)
+                        for child in ast.iter_child_nodes(node)}
+
+    def nodes(self, kind, below=None):
+        return [node for node in ast.walk(below or self.tree) if isinstance(node, kind)]
+
+    def around(self, node, kinds):
+        """The innermost node of these kinds that a node is in; None at the top."""
+        while node is not None and not isinstance(node, kinds):
+            node = self.parents.get(node)
+        return node
+
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@functools.lru_cache(maxsize=64)
+def source_of(file):
+    """None where it can't be read or parsed."""
+    try:
+        return Source(file, read(file))
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+
+
+def origin_of(file, node, way, types=(), argv=None):
+    """Where the value of an expression comes from. `node` is one of this file, equal by its place.
+    `way` holds (file, line) of the calls that led there, the innermost first, and `types` the names
+    of the types of the local variables there. Raises Unknown."""
+    return _Trace(way, types, sys.argv[1:] if argv is None else argv).of(file, node)
+
+
+class _Trace:
+    def __init__(self, way, types, argv):
+        self._way, self._types, self._argv = list(way), list(types), list(argv)
+        self._steps = 0
+
+    def of(self, file, node, level=0):
+        source = source_of(file)
+        if source is None:
+            raise Unknown
+        same = [one for one in source.nodes(type(node))
+                if _place(one) == _place(node)]
+        if not same:
+            raise Unknown
+        return self._follow(source, same[0], level)
+
+    def _follow(self, source, node, level):
+        self._steps += 1
+        if self._steps > DEEPEST:
+            raise Unknown
+        if isinstance(node, ast.Constant):
+            return Literal(source.file, source.text.start(node), source.text.end(node),
+                           source.text.of(node))
+        if isinstance(node, ast.Name):
+            return self._name(source, node, level)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(source, node, level)
+        if isinstance(node, ast.Subscript):
+            return self._subscript(source, node, level)
+        if isinstance(node, ast.Call):
+            return self._call(source, node, level)
+        raise Unknown
+
+    # Names.
+
+    def _name(self, source, node, level):
+        function = source.around(source.parents.get(node), FUNCTIONS)
+        while function is not None:
+            values = _assigned(source, function, node.id)
+            if len(values) == 1:
+                return self._follow(source, values[0], level)
+            if values:
+                raise Unknown
+            if node.id in _parameters(function):
+                return self._parameter(source, function, node.id, level)
+            function = source.around(source.parents.get(function), FUNCTIONS)
+        values = _assigned(source, source.tree, node.id)
+        if len(values) == 1:
+            return self._follow(source, values[0], level)
+        if not values:
+            return self._imported(source, node.id, level)
+        raise Unknown
+
+    def _imported(self, source, name, level):
+        """A constant of another module of the user's."""
+        for node in source.nodes(ast.ImportFrom):
+            for alias in node.names:
+                module = sys.modules.get(node.module or "")
+                file = getattr(module, "__file__", None)
+                if (alias.asname or alias.name) == name and file is not None:
+                    other = source_of(file)
+                    values = _assigned(other, other.tree, alias.name) if other else []
+                    if len(values) == 1:
+                        return self._follow(other, values[0], level)
+        raise Unknown
+
+    def _parameter(self, source, function, name, level):
+        """Of a function: what its caller gave, or its default; or an option of click."""
+        for decorator in getattr(function, "decorator_list", []):
+            option = _option_of(decorator, name, source, self._argv)
+            if option is not None:
+                return option
+        if level + 1 < len(self._way):
+            given = self._given_by_caller(function, name, level + 1)
+            if given is not None:
+                return self._follow(*given, level + 1)
+        default = _default_of(function, name)
+        if default is None:
+            raise Unknown
+        return self._follow(source, default, level)
+
+    def _given_by_caller(self, function, name, level):
+        file, line = self._way[level]
+        source = source_of(file)
+        if source is None:
+            raise Unknown
+        calls = [call for call in source.nodes(ast.Call)
+                 if call.lineno <= line <= call.end_lineno and _calls(call, function)]
+        if len(calls) != 1:
+            raise Unknown
+        return _argument(source, calls[0], function, name)
+
+    # Attributes.
+
+    def _attribute(self, source, node, level):
+        path = _path_of(node)
+        if path is None:
+            raise Unknown
+        if self._is_of_hydra(source, node, path[0], level):
+            dotted = ".".join(path[1:])
+            return Override(dotted, [word for word in self._argv
+                                     if word.lstrip("+").startswith(dotted + "=")])
+        option = self._option(source, path[-1])
+        if option is not None:
+            return option
+        if path[0] == "self" and len(path) == 2:
+            return self._member(source, node, path[1], level)
+        return self._field(source, path)
+
+    def _is_of_hydra(self, source, node, root, level):
+        types = self._types[level] if level < len(self._types) else {}
+        if "omegaconf" in types.get(root, ""):
+            return "hydra" in sys.modules
+        function = source.around(source.parents.get(node), FUNCTIONS)
+        return function is not None and any(
+            "hydra" in ast.dump(decorator) for decorator in getattr(function, "decorator_list", []))
+
+    def _option(self, source, name):
+        """Of argparse, by `add_argument` in any of the files that led here."""
+        found = []
+        for file in dict.fromkeys([source.file] + [file for file, _ in self._way]):
+            other = source_of(file)
+            for call in other.nodes(ast.Call) if other else []:
+                if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
+                    option = _option_of(call, name, other, self._argv)
+                    found += [option] if option is not None else []
+        if len(found) > 1:
+            raise Unknown
+        return found[0] if found else None
+
+    def _member(self, source, node, name, level):
+        """`self.name`, which the class sets in one place."""
+        owner = source.around(node, ast.ClassDef)
+        if owner is None:
+            raise Unknown
+        values = [one.value for one in source.nodes(ast.Assign, owner)
+                  if any(_path_of(target) == ["self", name] for target in one.targets)]
+        values += [one.value for one in owner.body
+                   if isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None
+                   and name in _targets(one)]
+        if len(values) != 1:
+            raise Unknown
+        value = values[0]
+        function = source.around(source.parents.get(value), FUNCTIONS)
+        if isinstance(value, ast.Name) and function is not None and value.id in _parameters(function):
+            return self._constructed(source, owner, function, value.id, level)
+        return self._follow(source, value, level)
+
+    def _constructed(self, source, owner, function, name, level):
+        """What the one call that makes an object of the class gave for a parameter."""
+        calls = [(other, call) for other in self._sources(source) for call in other.nodes(ast.Call)
+                 if _last_word(call.func) == owner.name]
+        if len(calls) != 1:
+            raise Unknown
+        given = _argument(*calls[0], function, name)
+        if given is not None:
+            return self._follow(*given, level)
+        default = _default_of(function, name)
+        if default is None:
+            raise Unknown
+        return self._follow(source, default, level)
+
+    def _sources(self, source):
+        files = dict.fromkeys([source.file] + [file for file, _ in self._way])
+        return [other for other in map(source_of, files) if other is not None]
+
+    def _field(self, source, path):
+        """A field with a default, of the one class that has such a field: a dataclass, or a class
+        of constants."""
+        found = [(other, one.value) for other in self._sources(source)
+                 for owner in other.nodes(ast.ClassDef) for one in owner.body
+                 if isinstance(one, (ast.Assign, ast.AnnAssign)) and path[-1] in _targets(one)
+                 and isinstance(one.value, ast.Constant)]
+        if len(found) != 1:
+            raise Unknown
+        return self._follow(*found[0], 0)
+
+    # Dicts and calls.
+
+    def _subscript(self, source, node, level):
+        name = _variable_of(node)
+        if name is not None:
+            return Variable(name)
+        if not isinstance(node.value, ast.Name) or not isinstance(node.slice, ast.Constant):
+            raise Unknown
+        values = _assigned(source, source.tree, node.value.id)
+        if len(values) != 1 or not isinstance(values[0], ast.Dict):
+            raise Unknown
+        for key, value in zip(values[0].keys, values[0].values):
+            if isinstance(key, ast.Constant) and key.value == node.slice.value:
+                return self._follow(source, value, level)
+        raise Unknown
+
+    def _call(self, source, node, level):
+        name = _variable_of(node)
+        if name is not None:
+            return Variable(name)
+        if isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1:
+            origin = self._follow(source, node.args[0], level)
+            if not isinstance(origin, Literal):
+                return origin
+        raise Unknown
+
+
+def _place(node):
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _last_word(function):
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def _path_of(node):
+    """`self.hparams.workers` as its words; None where it is no such chain."""
+    words = []
+    while isinstance(node, ast.Attribute):
+        words.insert(0, node.attr)
+        node = node.value
+    return [node.id] + words if isinstance(node, ast.Name) else None
+
+
+def _targets(assignment):
+    targets = getattr(assignment, "targets", None) or [assignment.target]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _assigned(source, scope, name):
+    """The values that a name is given in a function or a file, but not in functions within it."""
+    values = []
+    for node in source.nodes((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For)):
+        if name not in _targets(node) if not isinstance(node, ast.Assign) else not any(
+                name in [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
+                for target in node.targets):
+            continue
+        inner = source.around(source.parents.get(node), FUNCTIONS + (ast.ClassDef,))
+        if (inner or source.tree) is scope:
+            is_plain = isinstance(node, (ast.Assign, ast.AnnAssign)) and name in _targets(node)
+            values.append(node.value if is_plain else node)
+    return values
+
+
+def _parameters(function):
+    arguments = function.args
+    return [one.arg for one in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
+
+
+def _default_of(function, name):
+    arguments = function.args
+    placed = [one.arg for one in arguments.posonlyargs + arguments.args]
+    with_default = dict(zip(reversed(placed), reversed(arguments.defaults)))
+    with_default.update(zip([one.arg for one in arguments.kwonlyargs], arguments.kw_defaults))
+    return with_default.get(name)
+
+
+def _calls(call, function):
+    name = getattr(function, "name", None)
+    return _last_word(call.func) == name or name == "__init__"
+
+
+def _argument(source, call, function, name):
+    """(source, node) of what a call gives for a parameter; None where it gives nothing."""
+    if any(isinstance(one, ast.Starred) for one in call.args) or any(
+            one.arg is None for one in call.keywords):
+        raise Unknown
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return source, keyword.value
+    placed = [one.arg for one in function.args.posonlyargs + function.args.args]
+    if placed[:1] == ["self"]:
+        placed = placed[1:]
+    at = placed.index(name) if name in placed else len(call.args)
+    return (source, call.args[at]) if at < len(call.args) else None
+
+
+def _option_of(call, name, source, argv):
+    """The option that a call of add_argument, or of click.option, makes of this name; else None."""
+    if not isinstance(call, ast.Call) or _last_word(call.func) not in ("add_argument", "option"):
+        return None
+    names = [one.value for one in call.args
+             if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    keywords = {one.arg: one.value for one in call.keywords}
+    options = [one for one in names if one.startswith("-")]
+    bare = [one for one in names if not one.startswith("-")]
+    longest = max(options, key=lambda one: one.startswith("--"), default="")
+    dest = keywords.get("dest")
+    own = dest.value if isinstance(dest, ast.Constant) else (bare or [longest])[0]
+    if not options or own.lstrip("-").replace("-", "_") != name:
+        return None
+    default = keywords.get("default")
+    text = source.text.of(default) if default is not None else None
+    return Option(options, _words_of(options, argv), text)
+
+
+def _words_of(options, argv):
+    """The words that give an option: `-j 4`, `-j4`, `--workers 4`, `--workers=4`."""
+    for at, word in enumerate(argv):
+        if word in options:
+            return argv[at:at + 2]
+        for option in options:
+            is_long = option.startswith("--")
+            if word.startswith(option + "=") or (
+                    not is_long and len(option) == 2 and word.startswith(option)):
+                return [word]
+    return []
+
+
+def _variable_of(node):
+    """The name in `os.environ["NAME"]`, `os.environ.get("NAME", 4)`, `os.getenv("NAME")`."""
+    if isinstance(node, ast.Subscript):
+        owner, given = node.value, node.slice
+    else:
+        owner, given = node.func, node.args[0] if node.args else None
+        if isinstance(owner, ast.Attribute) and owner.attr == "get":
+            owner = owner.value
+        elif _last_word(owner) != "getenv":
+            return None
+    is_environment = _last_word(owner) in ("environ", "getenv")
+    return given.value if is_environment and isinstance(given, ast.Constant) else None

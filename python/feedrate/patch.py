@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes of files as a patch that `git apply` and `patch -p1` take."""
+
+import difflib
+import os
+import re
+import tokenize
+
+from .calls import read
+from .edits import edited
+
+
+def text_of(file):
+    """As the edits count in it: with \\n at the ends of lines."""
+    return read(file)
+
+
+def patch_of(edits):
+    """`edits` holds for each file the (start, end, replacement) edits of its text. None where a file
+    is none that a patch can be made of: a cell of a notebook, or in another encoding than UTF-8, or with a mark of it."""
+    lines = []
+    for file, some in sorted(edits.items()):
+        if not _is_plain(file):
+            return None
+        newline = "\r\n" if b"\r\n" in _bytes(file) else "\n"
+        before, after = ([line.replace("\n", newline) for line in _lines_of(text)]
+                         for text in (text_of(file), edited(text_of(file), some)))
+        name = os.path.relpath(file, _root_of(file)).replace(os.sep, "/")
+        for line in difflib.unified_diff(before, after, _quoted("a/" + name), _quoted("b/" + name)):
+            lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
+    return "".join(lines) if lines else None
+
+
+def _lines_of(text):
+    """With their ends; the last one may have none."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _quoted(name):
+    """A tab behind a name ends it, where there is a space in it."""
+    return name + "\t" if " " in name else name
+
+
+def _is_plain(file):
+    try:
+        with open(file, "rb") as opened:
+            encoding, _ = tokenize.detect_encoding(opened.readline)
+    except (OSError, SyntaxError):
+        return False
+    return encoding == "utf-8"
+
+
+def _bytes(file):
+    with open(file, "rb") as opened:
+        return opened.read()
+
+
+def _root_of(file):
+    """The folder that names are told from: that of the repository, else the present one, else that of
+    the file."""
+    folder = os.path.dirname(os.path.abspath(file))
+    while not os.path.exists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            here = os.getcwd() + os.sep
+            return here if os.path.abspath(file).startswith(here) else os.path.dirname(file)
+        folder = above
+    return folder

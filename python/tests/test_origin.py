@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of where a value is set: the change is to be made there, and the patch is one that others
+take."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from feedrate.source import Site, change  # noqa: E402
+
+EIGHT = {"num_workers": 8, "persistent_workers": True}
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.files = 0
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def write(self, text, name="train.py", newline="\n"):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", newline=newline) as file:
+            file.write(textwrap.dedent(text).lstrip("\n"))
+        return path
+
+    def told(self, text, argv=(), changes=EIGHT, way=None, kinds=()):
+        """The change of the DataLoader in a text; `way` holds words in the lines that led there."""
+        self.files += 1
+        file = self.write(text, "train%d.py" % self.files)
+        with open(file) as opened:
+            lines = opened.read().split("\n")
+
+        def line(word):
+            return 1 + next(at for at, one in enumerate(lines) if word in one)
+
+        places = [(file, line(word)) for word in way or ["DataLoader("]]
+        return change(Site(file, places[0][1], way=tuple(places), types=kinds), changes, list(argv))
+
+
+class Options(Folder):
+    SCRIPT = """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("-j", "--workers", type=int, default=4)
+        args = parser.parse_args()
+        loader = DataLoader(rows, num_workers=args.workers)
+        """
+
+    def test_of_the_command_line_are_given_there(self):
+        # Bug: with `-j 4` on the command line the patch wrote the literal 8 in the place of args.workers.
+        for argv, given in ((["-j", "4"], ["-j", "8"]), (["-j4"], ["-j8"]),
+                            (["--workers", "4"], ["--workers", "8"]),
+                            (["--lr", "1", "--workers=4"], ["--workers=8"]), ([], ["--workers", "8"])):
+            told = self.told(self.SCRIPT, argv)
+            self.assertEqual([one["given"] for one in told["options"]], [given])
+            self.assertEqual(told["options"][0]["words"], [one for one in argv if one not in
+                                                           ("--lr", "1")])
+            self.assertIn("+loader = DataLoader(rows, num_workers=args.workers, "
+                          "persistent_workers=args.workers > 0)", told["diff"])
+
+    def test_whose_value_is_all_that_changes_leave_the_source_alone(self):
+        told = self.told(self.SCRIPT, changes={"num_workers": 2})
+        self.assertEqual((told["diff"], told["patch"]), ("", None))
+
+    def test_are_followed_through_functions_and_objects(self):
+        told = self.told("""
+            import argparse
+            def make(rows, workers=0):
+                return DataLoader(rows, num_workers=workers)
+            class Trainer:
+                def __init__(self, hparams):
+                    self.hparams = hparams
+                def loaders(self):
+                    return make(1, workers=self.hparams.num_workers)
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--num-workers", type=int)
+            """, way=["DataLoader(", "return make("])
+        self.assertEqual(told["options"], [{"words": [], "given": ["--num-workers", "8"]}])
+
+    def test_of_click_are_options_too(self):
+        told = self.told("""
+            import click
+            @click.command()
+            @click.option("--workers", "-w", default=2)
+            def main(workers):
+                loader = DataLoader(rows, num_workers=workers)
+            """)
+        self.assertEqual(told["options"], [{"words": [], "given": ["--workers", "8"]}])
+
+    def test_of_hydra_are_overrides(self):
+        told = self.told("""
+            import hydra
+            @hydra.main(config_path="conf")
+            def main(cfg):
+                loader = DataLoader(rows, num_workers=cfg.data.num_workers)
+            """, ["data.num_workers=2"])
+        self.assertEqual(told["options"], [{"words": ["data.num_workers=2"],
+                                            "given": ["data.num_workers=8"]}])
+
+    def test_that_two_parsers_have_are_not_guessed(self):
+        told = self.told(self.SCRIPT + """
+        other = argparse.ArgumentParser()
+        other.add_argument("--workers", type=int)
+        """)
+        self.assertEqual(told["options"], [])
+        self.assertIn("num_workers=8", told["diff"])
+
+
+class Places(Folder):
+    def test_of_a_constant_is_where_it_is_set(self):
+        told = self.told("""
+            WORKERS = 4
+            loader = DataLoader(rows, num_workers=WORKERS)
+            """, changes={"num_workers": 8})
+        self.assertIn("-WORKERS = 4\n+WORKERS = 8", told["diff"])
+        self.assertNotIn("DataLoader", told["diff"])
+
+    def test_of_a_default_is_the_function_s(self):
+        told = self.told("""
+            def make(rows, workers=2):
+                return DataLoader(rows, num_workers=workers)
+            make(1)
+            """, changes={"num_workers": 8}, way=["DataLoader(", "make(1)"])
+        self.assertIn("+def make(rows, workers=8):", told["diff"])
+
+    def test_of_what_the_caller_gives_is_there(self):
+        told = self.told("""
+            def make(rows, workers=2):
+                return DataLoader(rows, num_workers=workers)
+            make(1, 3)
+            """, changes={"num_workers": 8}, way=["DataLoader(", "make(1, 3)"])
+        self.assertIn("+make(1, 8)", told["diff"])
+
+    def test_of_a_field_is_its_default(self):
+        told = self.told("""
+            @dataclasses.dataclass
+            class Settings:
+                workers: int = 2
+            settings = Settings()
+            loader = DataLoader(rows, num_workers=settings.workers)
+            """, changes={"num_workers": 8})
+        self.assertIn("+    workers: int = 8", told["diff"])
+
+    def test_of_a_member_is_where_its_object_is_made(self):
+        told = self.told("""
+            class Data:
+                def __init__(self, rows, workers):
+                    self.workers = workers
+                def loader(self):
+                    return DataLoader(1, num_workers=self.workers)
+            data = Data(1, workers=2)
+            """, changes={"num_workers": 8})
+        self.assertIn("+data = Data(1, workers=8)", told["diff"])
+
+    def test_of_a_dict_is_its_entry(self):
+        told = self.told("""
+            config = {"batch": 4, "workers": 2}
+            loader = DataLoader(rows, num_workers=config["workers"])
+            """, changes={"num_workers": 8})
+        self.assertIn('+config = {"batch": 4, "workers": 8}', told["diff"])
+
+    def test_of_a_variable_is_the_environment(self):
+        for read in ('int(os.environ.get("WORKERS", 4))', 'int(os.environ["WORKERS"])',
+                     'int(os.getenv("WORKERS", "4"))'):
+            told = self.told("loader = DataLoader(rows, num_workers=%s)" % read,
+                             changes={"num_workers": 8})
+            self.assertEqual((told["environment"], told["diff"]), ({"WORKERS": "8"}, ""))
+
+    def test_that_are_not_clear_are_changed_in_the_call(self):
+        # Would catch a guess: a name that is set twice, computed, or comes from outside.
+        for text in ("n = 2\nn = 3\nloader = DataLoader(rows, num_workers=n)",
+                     "n = 2 * k\nloader = DataLoader(rows, num_workers=n)",
+                     "for n in (1, 2):\n    loader = DataLoader(rows, num_workers=n)",
+                     "loader = DataLoader(rows, num_workers=config.loader.workers)"):
+            told = self.told(text, changes={"num_workers": 8})
+            self.assertIn("DataLoader(rows, num_workers=8)", told["diff"])
+
+
+@unittest.skipUnless(shutil.which("git"), "git is not here")
+class Patches(Folder):
+    def applied(self, patch, *git):
+        """The patch, applied by git, and checked by `patch` where that is here."""
+        command = ["git", "apply", *git, "-"]
+        done = subprocess.run(command, cwd=self.folder, input=patch.encode(), capture_output=True,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_are_taken_by_git_whatever_the_file_is_like(self):
+        # Bug: a diff for people alone, which no program takes.
+        subprocess.run(["git", "init", "-q"], cwd=self.folder, check=True)
+        text = "# caf\u00e9\n" + "x = 1\n" * 10 + "\tloader = DataLoader(rows)".strip() + "\n" + "y = 2\n" * 5
+        for name, newline, end in (("train.py", "\n", ""), ("my train.py", "\n", ""),
+                                   ("crlf.py", "\r\n", ""), ("tail.py", "\n", "loader = DataLoader(r)")):
+            source = text if not end else "z = 3\n" * 4 + end
+            file = self.write(source, name, newline)
+            line = 1 + source.split("\n").index(end or "loader = DataLoader(rows)")
+            told = change(Site(file, line, way=((file, line),)), EIGHT)
+            self.applied(told["patch"], "--check")
+            self.applied(told["patch"])
+            with open(file, newline="") as opened:
+                after = opened.read()
+            self.assertIn("num_workers=8, persistent_workers=True)", after)
+            self.assertEqual(after.count("\r\n"), after.count("\n") if newline == "\r\n" else 0)
+            self.assertEqual(after.endswith("\n"), not end)
+
+    def test_of_another_encoding_are_none(self):
+        file = self.write("# -*- coding: latin-1 -*-\nloader = DataLoader(rows)\n")
+        told = change(Site(file, 2, way=((file, 2),)), EIGHT)
+        self.assertIsNone(told["patch"])
+        self.assertIn("num_workers=8", told["diff"])
+
+
+if __name__ == "__main__":
+    unittest.main()

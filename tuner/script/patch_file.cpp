@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "script/patch_file.hpp"
+
+#include <cstdint>
+#include <fstream>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/data/file_writer.hpp"
+#include "screen/output.hpp"
+
+namespace feedrate {
+
+void require_patch_file(const std::string& file) {
+  const std::string path = writable_path("--patch", file);
+  if (path == "-") {
+    throw Error(Fault::usage,
+                "--patch - can't go to standard output beside the screen: name a file, or write "
+                "autotune show REPORT --patch afterwards.");
+  }
+  std::ifstream there(path);
+  std::string line;
+  if (!std::getline(there, line) || line.starts_with("--- ")) return;
+  throw Error(Fault::usage,
+              "--patch '" + file + "' is there already and is no patch: name another file.");
+}
+
+std::string patch_of(const Report& report) {
+  std::string text;
+  for (const Setting& setting : report.settings) text += setting.patch;
+  return text;
+}
+
+void write_patch(const Report& report, const std::string& file) try {
+  const std::string text = patch_of(report);
+  write_file(writable_path("--patch", file),
+             {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+} catch (const Error& error) {
+  throw Error(Fault::internal, "The patch was not written: " + std::string(error.what()));
+}
+
+}  // namespace feedrate
