@@ -191,6 +191,7 @@ class Director:
         and so does one that the script makes anew."""
         if getattr(loader, "_feedrate_seen", None) is not None:
             return
+        self._forget_strangers()
         site = source.call_site()
         if site is None or not site.is_loader_call:
             seen = self._original_of(loader)
@@ -270,16 +271,15 @@ class Director:
     def watch_for_strangers(self):
         """Looks whether something trains although no DataLoader is ever made."""
         if self._plain is None and self._wanted is None:
-            self._forget_strangers = on_updates(self._see_stranger)
+            self._forget_strangers = once(on_updates(self._see_stranger))
 
     def _see_stranger(self, *_):
+        """PyTorch iterates over what is called here: nothing may be forgotten meanwhile."""
         now_s = self._clock()
-        if self._seen:
-            self._forget_strangers()
-        elif self._strange_s is None:
+        if self._strange_s is None:
             self._strange_s = now_s
-        elif now_s - self._strange_s > STRANGE_S:
-            self._forget_strangers()
+        elif now_s - self._strange_s > STRANGE_S and not self._seen:
+            self._strange_s = float("inf")  # said once
             self._say_none("trains without a DataLoader of PyTorch")
 
     def began(self):
@@ -377,6 +377,12 @@ class Director:
                                   "others": [seen.describe() for seen in self._seen]})
         except OSError:
             pass
+
+
+def once(call):
+    """Calls it the first time, and does nothing afterwards."""
+    left = [call]
+    return lambda: left.pop()() if left else None
 
 
 def has_own_iter(loader):

@@ -27,5 +27,5 @@ class SGD(Optimizer):
         pass
 
     def step(self):
-        for hook in list(_hooks.values()):
+        for hook in _hooks.values():  # as PyTorch does: a change meanwhile is an error
             hook(self, (), {})
