@@ -14,6 +14,7 @@ from .lanes import key_of, kept_random_state
 UNSEEN = 0.005
 LARGE = 0.05
 LOOKS = 2  # at other starts
+KEEPS = 3  # epochs of updates without a batch, until it is said that the script keeps its batches
 
 
 class Epochs:
@@ -26,6 +27,7 @@ class Epochs:
         self.between = False  # the loop was given the end of its epoch, and has not begun anew
         self.batches = batches  # that the loop takes of an epoch
         self.leaves_early = False
+        self._updates = 0  # of the weights, since the loop was given the end of its epoch
 
     def begin(self):
         """The script begins to iterate again; batches that it took of the epoch before."""
@@ -35,7 +37,14 @@ class Epochs:
         elif self.between:
             self.batches, self.leaves_early = self._whole or taken, False
         self.between = False
+        self._updates = 0
         return taken
+
+    def updated(self):
+        """The script has trained. Whether it does so again and again between two epochs: it keeps its
+        batches, and never asks its loader again."""
+        self._updates += self.between
+        return self.between and self._updates == KEEPS * self._whole + LOOKS
 
     def give(self):
         self._given += 1

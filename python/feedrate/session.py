@@ -38,7 +38,7 @@ class Session:
         self._loader = loader
         self._site = site
         self._precision = precision
-        self._updates = Updates()
+        self._updates = Updates(self._see_update)
         self._torch = sys.modules["torch"]
         self._kept = None
         self._owed = None
@@ -192,6 +192,13 @@ class Session:
                 self._channel.send(self._told(told))
             except OSError:
                 pass
+
+    def _see_update(self):
+        if self._epochs.updated():
+            self._channel.send({"refused": (
+                "The script trains on after its first epoch without asking its DataLoader again: it "
+                "keeps the batches, as itertools.cycle(loader) does, so that no loader can make it "
+                "faster from then on. Iterate over the loader anew in each epoch.")})
 
     def _failure(self, question, error):
         if "config" in question:

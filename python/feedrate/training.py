@@ -159,17 +159,19 @@ def uses_tf32(torch):
 
 
 class Updates:
-    """Counts the batches that a loop takes for one update of its weights."""
+    """Counts the batches that a loop takes for one update of its weights. Each update calls `see`."""
 
-    def __init__(self):
+    def __init__(self, see=lambda: None):
         self.updated = False
+        self._see_update = see
         self._since = None  # batches since the last update; None before one was seen
         self._counting = True
         self._updates = collections.Counter()  # by their batches
         self.forget = on_updates(self._see)
 
     def _see(self, *_):
-        self.updated = True  # and no more: a compiled update has this in its trace
+        self.updated = True  # and little more: a compiled update has this in its trace
+        self._see_update()
 
     def begin(self, counting):
         """Whether the batches from now on count: others than the script's own do not."""

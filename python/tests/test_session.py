@@ -299,6 +299,14 @@ class Epochs(Asking):
         for _ in range(40):
             next(session)
 
+    def test_that_never_begin_again_are_told_of(self):
+        epochs = EpochsOf(4, 4)
+        self.assertFalse(any(epochs.updated() for _ in range(100)))
+        epochs.end()
+        self.assertEqual([epochs.updated() for _ in range(20)].index(True), 3 * 4 + 1)
+        epochs.begin()
+        self.assertFalse(epochs.updated())
+
     def test_are_as_long_as_the_loop_makes_them(self):
         for leave, expected in ((2, (2, True)), (1, (1, True))):
             epochs = EpochsOf(100, 0)

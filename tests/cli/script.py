@@ -623,6 +623,13 @@ def batches_that_cannot_be_had_otherwise_are_told_of_at_once(tmp):
 
 
 @test
+def a_script_that_keeps_its_batches_is_told_that_no_loader_helps(tmp):
+    # Bug: minutes without a word, then "no batch within 60 s".
+    refused(2, r"keeps the batches, as itertools\.cycle\(loader\) does", *QUIET, "--",
+            *command("kinds.py", "keeps_its_batches"), cwd=tmp, env=environment())
+
+
+@test
 def a_class_that_keeps_one_iterator_for_all_epochs_is_tuned(tmp):
     # Bug: "generator raised StopIteration", from an end of an epoch that its class does not expect.
     report, _, _ = tuned(tmp, "kinds.py", "keeps_one_iterator", options=TWO, budget="3s")

@@ -169,6 +169,9 @@ std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       open = ranks_[r].channel->pull() && open;
       while (auto message = ranks_[r].channel->next()) {
+        if (const auto refused = message->find("refused"); refused != message->end()) {
+          throw Error(Fault::usage, refused->get<std::string>());
+        }
         if (!pulse.took(*message)) answers.put(r, std::move(*message));
       }
     }

@@ -170,8 +170,10 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
         throw;
       }
       has_died = true;
-    } catch (const Error&) {
+    } catch (const Error& error) {
       attached_.reset();
+      // The script is none that can be tuned, whatever the config.
+      if (error.fault() == Fault::usage && plan_.abort) plan_.abort->store(true);
       throw;
     }
   }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scripts in the styles of others. Usage: kinds.py KIND, where KIND is one of the functions below."""
 
+import itertools
 import sys
 
 import torch
@@ -82,6 +83,11 @@ def keeps_one_iterator():
     for _ in range(1000):
         for x, _ in loader:
             model.train(x)
+
+
+def keeps_its_batches():
+    for x, _ in itertools.cycle(DataLoader(Rows(SAMPLES), batch_size=BATCH)):
+        model.train(x)
 
 
 def trains_without_a_loader():
