@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel says of processes: CPU time, and time spent ready to run without a core."""
+"""What the kernel says of processes: CPU time, time spent ready to run without a core, and memory."""
 
 import os
 
@@ -47,3 +47,50 @@ def machine_cpu(path="/proc/stat"):
 def stolen_from(cpu_s, used_s, stolen_s):
     """What of the stolen time fell on processes that used `cpu_s`: as much as of the used."""
     return max(0.0, stolen_s) * min(1.0, cpu_s / used_s) if used_s > 0 else 0.0
+
+
+class Memory:
+    """Resident bytes of one or several processes.
+
+    `proportional`: a page that several processes have counts by their shares; `private`: what no
+    other process has; `shared`: of the proportional bytes, what is shared memory, as of tensors in
+    a queue. `by_share` tells whether the kernel knows shares: else all pages of a process count.
+    """
+
+    def __init__(self, proportional=0, private=0, shared=0, by_share=True):
+        self.proportional = proportional
+        self.private = private
+        self.shared = shared
+        self.by_share = by_share
+
+    def __add__(self, other):
+        return Memory(self.proportional + other.proportional, self.private + other.private,
+                      self.shared + other.shared, self.by_share and other.by_share)
+
+
+def memory(pid, root="/proc"):
+    """Of one process; nothing where it is gone. Source: proc(5)."""
+    folder = "%s/%s/" % (root, pid)
+    kib = _kib_by_name(folder + "smaps_rollup")
+    if "Pss" in kib:
+        private = kib.get("Private_Clean", 0) + kib.get("Private_Dirty", 0)
+        return Memory(kib["Pss"] << 10, private << 10, kib.get("Pss_Shmem", 0) << 10)
+    kib = _kib_by_name(folder + "status")
+    resident, shared = kib.get("VmRSS", 0) << 10, kib.get("RssShmem", 0) << 10
+    return Memory(resident, resident - shared, shared, False)
+
+
+def memory_of(pids, root="/proc"):
+    """The sum over processes."""
+    return sum((memory(pid, root) for pid in pids), Memory())
+
+
+def _kib_by_name(path):
+    """The lines of a file in /proc that hold so many kB."""
+    try:
+        with open(path) as file:
+            lines = [line.split() for line in file]
+    except OSError:
+        return {}
+    return {words[0].rstrip(":"): int(words[1])
+            for words in lines if len(words) == 3 and words[2] == "kB"}

@@ -15,6 +15,7 @@ from . import source
 from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
+from .footprint import Footprint
 from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
 from .stepping import device_of, step_settings
@@ -54,6 +55,7 @@ class Session:
         self._errors = DataErrors()
         self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before,
                             self._errors.may_go_on)
+        self._footprint = Footprint(self._batch, self._batch_bytes)
         self._replays = {}
         self._warm = set()
         self._served = self._serve()
@@ -210,7 +212,7 @@ class Session:
         if ask == "run":
             return self._told((yield from self._run(question)))
         if ask == "memory_bytes":
-            return {"bytes": self._memory_of(question["config"])}
+            return {"bytes": self._footprint.of(question["config"])}
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
         if ask == "change":
@@ -220,11 +222,6 @@ class Session:
     def _told(self, told):
         return {"round": told, "batches_per_update": self._updates.batches_each(),
                 "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told()}
-
-    def _memory_of(self, config):
-        """Of the batches that lie ready, and of the one in use."""
-        batches = config["workers"] * config["prefetch"] + 1
-        return batches * self._batch_bytes * config["batch"] // self._batch
 
     def _run(self, question):
         parts = {"coupled": self._coupled, "loader": self._drained, "device": self._replayed}
@@ -267,6 +264,7 @@ class Session:
                 break
         self._round = None
         answer = meter.end(window, first_batch_s, lane.ready())
+        self._footprint.measure(config, lane.pids(), self._lanes.others(lane), lane.ready())
         lane.keep_level()
         self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
         return answer

@@ -9,10 +9,12 @@ from unittest import mock
 
 from stub import MODULES, data, torch
 
+from feedrate import process
 from feedrate import session as sessions
 from feedrate.epochs import Boundaries
 from feedrate.epochs import Epochs as EpochsOf
 from feedrate.lanes import Lane
+from feedrate.process import Memory
 from feedrate.session import Session
 
 LOAD_S, STEP_S = 0.125, 0.25  # of a batch; sums of these are exact
@@ -512,11 +514,13 @@ class Answers(Asking):
         told = self.answers(question("coupled"), question("coupled", seconds=6.0), step=step)
         self.assertEqual([answer["batches_per_update"] for answer in told], [None, 3])
 
-    def test_memory_is_that_of_the_batches_ahead_and_of_one_in_use(self):
-        batch_bytes = 4 * 2 * 4
-        for config, batches in (({}, 1), ({"workers": 3, "prefetch": 2}, 7), ({"batch": 8}, 2)):
-            asked = {"ask": "memory_bytes", "config": dict(CONFIG, **config)}
-            self.assertEqual(self.answers(asked), [{"bytes": batches * batch_bytes}])
+    def test_memory_is_predicted_first_and_measured_with_a_round(self):
+        # Bug: the prediction stays although the config was measured, or counts batches alone.
+        asked = {"ask": "memory_bytes", "config": dict(CONFIG)}
+        held = [Memory(1000, 900), Memory(2000, 900)]
+        with mock.patch.object(process, "memory", side_effect=held):
+            told = self.answers(asked, question("coupled"), asked)
+        self.assertEqual([answer["bytes"] for answer in (told[0], told[-1])], [1000 + 32, 2000])
 
     def test_samples_of_batches_that_do_not_tell_are_those_that_were_asked_for(self):
         # Would catch the channels of the first picture in a list, counted as samples.

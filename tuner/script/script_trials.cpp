@@ -225,7 +225,9 @@ double ScriptTrials::epoch_boundary_s(const Config& config) {
 std::size_t ScriptTrials::memory_bytes(const Config& config) {
   const auto answers = ask(question_of("memory_bytes", config), {});
   throw_if_failed(answers);
-  return answers.front().at("bytes").get<std::size_t>();
+  std::size_t bytes = 0;
+  for (const Json& answer : answers) bytes += answer.at("bytes").get<std::size_t>();
+  return bytes;
 }
 
 }  // namespace feedrate

@@ -25,5 +25,24 @@ TEST_CASE("What needs too much memory says how much it needs, and what is allowe
         TrialReason{Why::memory, {}, std::uint64_t{41} << 20, std::uint64_t{40} << 20});
 }
 
+TEST_CASE("Each number of workers is asked for: workers may be processes", "[memory_limit]") {
+  // Bug: 64 processes that pass because the first config that was asked for has one. A worker takes
+  // 1 MiB here.
+  struct : Measurer {
+    Round run(const Request&) override { return {}; }
+    bool can_run(Part) const override { return false; }
+    double epoch_boundary_s(const Config&) override { return 0; }
+    std::size_t memory_bytes(const Config& config) override {
+      return static_cast<std::size_t>(config.workers) << 20;
+    }
+    double now_s() override { return 0; }
+  } machine;
+  TuneOptions options;
+  options.max_memory_bytes = std::uint64_t{4} << 20;
+  MemoryLimit limit(machine, options);
+  CHECK(limit.why_not({.workers = 1}).empty());
+  CHECK(limit.why_not({.workers = 64}).needed_bytes == std::uint64_t{64} << 20);
+}
+
 }  // namespace
 }  // namespace feedrate::memory_limit_tests

@@ -14,7 +14,7 @@
 
 namespace feedrate::inline v0 {
 
-/// Asks the measurer once for all configs that take the same memory.
+/// Asks the measurer once for each config, and once for all that take the same device memory.
 class MemoryLimit {
  public:
   MemoryLimit(Measurer& measurer, const TuneOptions& options)
@@ -45,8 +45,7 @@ class MemoryLimit {
   using Known = std::vector<std::pair<Config, std::uint64_t>>;
 
   template <class Ask>
-  static std::uint64_t asked(Known& known, Config config, Ask&& ask) {
-    config.workers = config.workers > 0 ? 1 : 0;  // how many there are takes no memory of batches
+  static std::uint64_t asked(Known& known, const Config& config, Ask&& ask) {
     for (const auto& [one, bytes] : known) {
       if (one == config) return bytes;
     }
