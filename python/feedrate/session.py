@@ -94,7 +94,7 @@ class Session:
         """The script begins to iterate again: what it did since the last batch was no step alone.
 
         After each single batch, as in next(iter(loader)), that is how it steps. `loader`: that it
-        iterates over, which may be one that it made anew.
+        iterates over, which may be a new one.
         """
         self._boundaries.is_made_anew = loader is not None and loader is not self._loader
         self._outside = self._epochs.begin() > 1

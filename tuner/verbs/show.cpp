@@ -7,8 +7,8 @@
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/json/read_report.hpp"
 #include "request/flags.hpp"
+#include "screen/patch_file.hpp"
 #include "screen/reporting.hpp"
-#include "script/patch_file.hpp"
 #include "verbs/verb.hpp"
 
 namespace feedrate {

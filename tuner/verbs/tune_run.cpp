@@ -18,8 +18,8 @@
 #include "plan/plan_gpu.hpp"
 #include "process/signals.hpp"
 #include "request/terminal.hpp"
+#include "screen/patch_file.hpp"
 #include "screen/reporting.hpp"
-#include "script/patch_file.hpp"
 #include "trials/subprocess_runner.hpp"
 
 namespace feedrate {
@@ -28,10 +28,6 @@ namespace {
 /// Of the GPU that trains; empty where none does.
 std::string uuid_of(const TrainingDevice& device) {
   return device.gpu ? device.gpu->facts.uuid : "";
-}
-
-int largest(const std::vector<int>& values) {
-  return *std::max_element(values.begin(), values.end());
 }
 
 }  // namespace
@@ -51,8 +47,7 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
 
 int TuneRun::operator()() {
   require_writable(request_.gate);
-  const std::string& patch = request_.command.patch;
-  if (!patch.empty()) require_patch_file(patch);
+  require_patch_file(request_.command.patch);
   begin();
   plan();
   open_journal();
@@ -64,7 +59,7 @@ int TuneRun::operator()() {
   conclude(report_, request_, file_);
   print_result(report_, request_, file_);
   file_.write(report_);
-  if (!patch.empty()) write_patch(report_, patch);
+  write_patch(report_, request_.command.patch);
   if (report_.outcome.interrupted) return 130;
   return write_gate(gate_of(report_), request_.gate);
 }
@@ -152,7 +147,9 @@ void TuneRun::plan() {
   plan_.environment = environment_of(report_, device_, thread_pools_);
   add_peaks(plan_, measured_peaks(report_));
   add_plan(report_, plan_);
-  trials_->limit_batch(std::max(largest(plan_.space.batch), plan_.reference.batch));
+  const auto& batches = plan_.space.batch;
+  trials_->limit_batch(
+      std::max(*std::max_element(batches.begin(), batches.end()), plan_.reference.batch));
   progress_.note(opening_sentence(report_) + " for " + format_duration(plan_.budget_s) + ".");
 }
 
@@ -160,12 +157,10 @@ void TuneRun::open_journal() {
   if (resumption_) return reopen_journal();
   prepared_s_ = SteadyClock{}.now_s() - began_s_;
   if (!keeps_journal()) return;
-  const std::string folder = std::filesystem::current_path().string();
-  const std::string report = std::filesystem::path(file_.path()).filename().string();
   const JournalHeader header{.tool = report_.tool,
                              .arguments = request_.words,
-                             .folder = folder,
-                             .report = report,
+                             .folder = std::filesystem::current_path().string(),
+                             .report = std::filesystem::path(file_.path()).filename().string(),
                              .prepared_s = prepared_s_,
                              .machine = report_.machine,
                              .card = report_.card,

@@ -153,14 +153,12 @@ class LoaderCalibration {
   /// worker, which has nobody to share a batch with, loads the smallest, and slow ones a smaller.
   Config roomiest(int workers) const {
     const std::set<int> batches = open_values(sweep_, &Config::batch);
-    Config config{
-        .workers = workers, .preprocess = sweep_.reference().preprocess, .batch = *batches.begin()};
-    config.persistent = workers_stay();
-    if (workers > 0) {
-      const int most = *open_values(sweep_, &Config::prefetch).rbegin();
-      config.prefetch = std::clamp(most, 1, most_prefetch_);
-    }
-    config.batch = *batches.begin();
+    Config config{.workers = workers,
+                  .preprocess = sweep_.reference().preprocess,
+                  .batch = *batches.begin(),
+                  .persistent = workers_stay()};
+    const int most = *open_values(sweep_, &Config::prefetch).rbegin();
+    if (workers > 0) config.prefetch = std::clamp(most, 1, most_prefetch_);
     if (workers == 1) return canonical(config);
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
     const int affordable = affordable_batch(std::max(workers, 1));
@@ -177,7 +175,6 @@ class LoaderCalibration {
   }
 
   bool workers_stay() const { return *open_values(sweep_, &Config::persistent).rbegin(); }
-
   /// So large a batch is loaded, as often as a probe loads it, in half of the longest round, where
   /// workers help each other at least by half.
   int affordable_batch(int workers) const {
@@ -232,9 +229,9 @@ class LoaderCalibration {
     const int most = *open_values(sweep_, &Config::workers).rbegin();
     for (std::size_t t = 0; t < sweep_.outcome().trials.size(); ++t) {
       Config config = sweep_.trial(t).config;
-      const bool wanted = config.workers == most && config.persistent == workers_stay();
-      if (!sweep_.is_open(t) || !wanted) continue;
+      if (!sweep_.is_open(t) || config.workers != most) continue;
       config.workers = workers;
+      config.persistent = workers_stay();
       if (loads_within(sweep_.options().space, config)) more.push_back(config);
     }
     return more;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file for --patch: the recommended change of a script, as `git apply` takes it.
+// The file for --patch: the recommended change of a script, as `git apply` takes it. Without a name
+// there is none.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "script/patch_file.hpp"
+#include "screen/patch_file.hpp"
 
 #include <cstdint>
 #include <fstream>
@@ -11,6 +11,7 @@
 namespace feedrate {
 
 void require_patch_file(const std::string& file) {
+  if (file.empty()) return;
   const std::string path = writable_path("--patch", file);
   if (path == "-") {
     throw Error(Fault::usage,
@@ -31,6 +32,7 @@ std::string patch_of(const Report& report) {
 }
 
 void write_patch(const Report& report, const std::string& file) try {
+  if (file.empty()) return;
   const std::string text = patch_of(report);
   write_file(writable_path("--patch", file),
              {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
