@@ -8,6 +8,7 @@ the call. What was found is believed only if it is the one possibility.
 
 import ast
 import functools
+import os
 import sys
 
 from .calls import Text, read
@@ -21,6 +22,15 @@ class Literal:
     def __init__(self, file, start, end, text):
         self.file, self.start, self.end, self.text = file, start, end, text
 
+    @property
+    def value(self):
+        """That it has now, as text; None where that is not known, as for all origins."""
+        return str(ast.literal_eval(self.text))
+
+    def is_same(self, other):
+        return (isinstance(other, Literal)
+                and (self.file, self.start) == (other.file, other.start))
+
 
 class Option:
     """An option of the command line, by all its names. `words` are those that give it today; empty
@@ -28,6 +38,18 @@ class Option:
 
     def __init__(self, names, words, default=None):
         self.names, self.words, self.default = names, words, default
+
+    @property
+    def value(self):
+        if len(self.words) > 1:
+            return self.words[1]
+        if not self.words:
+            return self.default if (self.default or "").isdigit() else None
+        word = self.words[0]
+        return word.partition("=")[2] if word.startswith("--") else word[2:].lstrip("=")
+
+    def is_same(self, other):
+        return isinstance(other, Option) and self.names == other.names
 
     def given(self, value):
         """The words that give it another value, in the way in which it is given today."""
@@ -44,6 +66,10 @@ class Override(Option):
     def __init__(self, path, words):
         super().__init__([path], words)
 
+    @property
+    def value(self):
+        return self.words[-1].partition("=")[2] if self.words else None
+
     def given(self, value):
         return ["%s=%s" % (self.names[0], value)]
 
@@ -53,6 +79,13 @@ class Variable:
 
     def __init__(self, name):
         self.name = name
+
+    @property
+    def value(self):
+        return os.environ.get(self.name)
+
+    def is_same(self, other):
+        return isinstance(other, Variable) and self.name == other.name
 
 
 class Unknown(Exception):

@@ -17,12 +17,13 @@ def text_of(file):
 
 def patch_of(edits):
     """`edits` holds for each file the (start, end, replacement) edits of its text. None where a file
-    is none that a patch can be made of: a cell of a notebook, or in another encoding than UTF-8, or with a mark of it."""
+    is none that a patch can be made of: a cell of a notebook, in another encoding than UTF-8 or with
+    a mark of it, or with several kinds of line ends."""
     lines = []
     for file, some in sorted(edits.items()):
-        if not _is_plain(file):
+        newline = _newline_of(file)
+        if newline is None:
             return None
-        newline = "\r\n" if b"\r\n" in _bytes(file) else "\n"
         before, after = ([line.replace("\n", newline) for line in _lines_of(text)]
                          for text in (text_of(file), edited(text_of(file), some)))
         name = os.path.relpath(file, _root_of(file)).replace(os.sep, "/")
@@ -41,18 +42,19 @@ def _quoted(name):
     return name + "\t" if " " in name else name
 
 
-def _is_plain(file):
+def _newline_of(file):
+    """Of all lines of a file in UTF-8; None where it is another file, or has several kinds."""
     try:
         with open(file, "rb") as opened:
             encoding, _ = tokenize.detect_encoding(opened.readline)
+            opened.seek(0)
+            held = opened.read()
     except (OSError, SyntaxError):
-        return False
-    return encoding == "utf-8"
-
-
-def _bytes(file):
-    with open(file, "rb") as opened:
-        return opened.read()
+        return None
+    for newline in ("\n", "\r\n"):
+        if encoding == "utf-8" and held == text_of(file).replace("\n", newline).encode():
+            return newline
+    return None
 
 
 def _root_of(file):

@@ -216,7 +216,10 @@ class Session:
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
         if ask == "change":
-            return source.change(self._site, question["changes"])
+            # The batch of a shard or a sampler may be another than what the source says.
+            now = {name: getattr(self._loader, name) for name in ("num_workers", "pin_memory")
+                   if hasattr(self._loader, name)}
+            return source.change(self._site, question["changes"], now=now)
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):

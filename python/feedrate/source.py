@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-from .calls import Text, Unclear, find_call
+from .calls import PARAMETERS, Text, Unclear, find_call
 from .edits import Code, edited, edits_of
 from .origin import Literal, Option, Unknown, Variable, origin_of
 from .patch import patch_of, text_of
@@ -158,9 +158,10 @@ def _end_of_call(frame):
 
 # The change.
 
-def change(site, changes, argv=None):
+def change(site, changes, argv=None, now=None):
     """What to change for keyword arguments to have other values, as plain data. `changes` holds
-    Python values by keyword. The result has
+    Python values by keyword, and `now` those that the loader has: what was traced is believed only
+    if it has the same. The result has
 
     - file, line, name: of the call, and what the loader is assigned to;
     - diff: the changed lines, for people; a sentence where they are unclear; empty where all is set
@@ -180,7 +181,7 @@ def change(site, changes, argv=None):
         return dict(told, diff=_sentence(site, changes))
     try:
         told["old"] = {keyword: _old(call, keyword) for keyword in changes}
-        wanted = _Wanted(site, call, changes, argv)
+        wanted = _Wanted(site, call, changes, argv, now or {})
         edits = wanted.edits()
     except Unclear:
         return dict(told, diff=_sentence(site, changes))
@@ -196,20 +197,37 @@ def diff(file, line, changes):
 class _Wanted:
     """Changes, sorted by where each value is set."""
 
-    def __init__(self, site, call, changes, argv):
+    def __init__(self, site, call, changes, argv, now):
         self._site, self._call = site, call
+        self._now, self._argv = now, argv
         self._in_call, self._elsewhere = {}, []
         self.options, self.environment = [], {}
         for keyword, value in changes.items():
-            self._sort_in(keyword, value, argv)
+            self._sort_in(keyword, value, changes)
         self._guard(changes)
 
-    def _sort_in(self, keyword, value, argv):
+    def _origin(self, keyword):
+        """Of an argument; None where it is not known, or has not the value that the loader has."""
         node = self._call.argument(keyword)
+        if node is None:
+            return None
+        way = self._site.way or ((self._site.file, self._site.line),)
         try:
-            origin = origin_of(self._site.file, node, self._site.way or (
-                (self._site.file, self._site.line),), self._site.types, argv)
+            origin = origin_of(self._site.file, node, way, self._site.types, self._argv)
         except (Unknown, AttributeError):
+            return None
+        held = origin.value
+        return origin if held is None or str(self._now.get(keyword, held)) == held else None
+
+    def _is_shared(self, origin, keyword, changes):
+        """Whether another argument of the call has its value from there, and is to have another."""
+        return any(changes.get(other, self) != changes[keyword]
+                   and origin.is_same(self._origin(other))
+                   for other in PARAMETERS if other != keyword)
+
+    def _sort_in(self, keyword, value, changes):
+        origin = self._origin(keyword)
+        if origin is not None and self._is_shared(origin, keyword, changes):
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
         if isinstance(origin, Option) and is_number:
@@ -241,7 +259,9 @@ class _Wanted:
         if self._in_call:
             edits[self._site.file] = edits_of(self._call, self._in_call, self._site.maker)
         for literal, text in self._elsewhere:
-            edits.setdefault(literal.file, []).append((literal.start, literal.end, text))
+            edit = (literal.start, literal.end, text)
+            if edit not in edits.setdefault(literal.file, []):
+                edits[literal.file].append(edit)
         for file, some in edits.items():
             edited(text_of(file), some)
         return edits

@@ -184,7 +184,53 @@ class Places(Folder):
 
 
 @unittest.skipUnless(shutil.which("git"), "git is not here")
+class Doubts(Folder):
+    def test_a_constant_that_sets_the_batch_too_stays(self):
+        # Bug: `N = 4` became 8 for the workers, and the batch size with it.
+        text = """
+            N = 4
+            loader = DataLoader(rows, batch_size=N, num_workers=N)
+            """
+        told = self.told(text, changes={"num_workers": 8})
+        self.assertIn("+loader = DataLoader(rows, batch_size=N, num_workers=8)", told["diff"])
+        self.assertNotIn("+N", told["diff"])
+        both = self.told(text, changes={"num_workers": 8, "batch_size": 16})
+        self.assertIn("batch_size=16, num_workers=8)", both["diff"])
+        alike = self.told(text, changes={"num_workers": 8, "batch_size": 8})
+        self.assertIn("+N = 8", alike["diff"])
+        self.assertNotIn("+loader", alike["diff"])
+
+    def test_what_was_traced_has_the_value_of_the_loader(self):
+        # Bug: another constant of the same name was changed, and the loader kept its workers.
+        file = self.write("""
+            N = 4
+            loader = DataLoader(rows, num_workers=N)
+            """, "traced.py")
+        site = Site(file, 2, way=((file, 2),))
+        wrong = change(site, {"num_workers": 8}, [], {"num_workers": 3})
+        self.assertIn("+loader = DataLoader(rows, num_workers=8)", wrong["diff"])
+        self.assertIn("+N = 8", change(site, {"num_workers": 8}, [], {"num_workers": 4})["diff"])
+
+    def test_an_option_has_the_value_of_the_loader(self):
+        # Bug: the script read the option, and set another number of workers.
+        file = self.write(Options.SCRIPT, "option.py")
+        site = Site(file, 5, way=((file, 5),))
+        for argv, now, is_option in ((["-j4"], 4, True), (["-j", "4"], 4, True), ([], 4, True),
+                                     (["--workers=4"], 2, False), ([], 2, False)):
+            told = change(site, {"num_workers": 8}, argv, {"num_workers": now})
+            self.assertEqual(bool(told["options"]), is_option, (argv, now))
+
+
 class Patches(Folder):
+    def test_of_a_file_with_two_kinds_of_line_ends_is_none(self):
+        # Bug: a patch with one kind of line ends, which git refuses.
+        path = os.path.join(self.folder, "mixed.py")
+        with open(path, "wb") as file:
+            file.write(b"x = DataLoader(ds, num_workers=2)\r\ny = 1\n")
+        told = change(Site(path, 1), {"num_workers": 8}, [])
+        self.assertIsNone(told["patch"])
+        self.assertIn("+x = DataLoader(ds, num_workers=8)", told["diff"])
+
     def applied(self, patch, *git):
         """The patch, applied by git, and checked by `patch` where that is here."""
         command = ["git", "apply", *git, "-"]
