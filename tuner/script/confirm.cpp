@@ -11,7 +11,7 @@ namespace feedrate {
 namespace {
 
 constexpr int least_pairs = 3;
-constexpr double alpha = 0.05;
+constexpr double confirmation_alpha = 0.05;
 
 /// Of those launches whose GPU was seen, and the most memory.
 LaunchedGpu mean_gpu(const std::vector<FreshRound>& launches) {
@@ -27,7 +27,7 @@ LaunchedGpu mean_gpu(const std::vector<FreshRound>& launches) {
 double mean_rate(const std::vector<FreshRound>& launches) {
   std::vector<double> rates;
   for (const FreshRound& launch : launches) rates.push_back(launch.round.samples_per_s());
-  return geometric_interval(rates, alpha).estimate;
+  return geometric_interval(rates, confirmation_alpha).estimate;
 }
 
 double mean_first_batch_s(const std::vector<FreshRound>& launches) {
@@ -53,7 +53,7 @@ Interval speedup_of(const std::vector<FreshRound>& as_is, const std::vector<Fres
   for (std::size_t pair = 0; pair < as_is.size(); ++pair) {
     ratios.push_back(changed[pair].round.samples_per_s() / as_is[pair].round.samples_per_s());
   }
-  return geometric_interval(ratios, alpha);
+  return geometric_interval(ratios, confirmation_alpha);
 }
 
 void fill_as_is(Confirmation& confirmation, const std::vector<FreshRound>& launches) {
