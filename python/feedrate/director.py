@@ -9,7 +9,6 @@ import sys
 import time
 
 from . import source
-from .attach import DATA_MODULE
 from .batches import length_of
 from .channel import Channel
 from .lanes import attributes_of
@@ -36,10 +35,9 @@ class Seen:
         self.iterated = False
         self.batches = 0
         self.trained = 0  # batches after which something was trained
-        self.passes = 0  # through the __iter__ of a derived class
         self.is_reached = False  # PyTorch's own iterator gives the batches
         self.makes_own = False  # such an iterator is made by the derived class itself
-        self.never_ends = False  # that iterator was made before any pass, and goes on for ever
+        self.given = 0  # batches of the present pass
 
     @property
     def name(self):
@@ -97,7 +95,6 @@ class Tracked:
         self._inner = inner
         self._began = director.signs_read + self._signs.fresh
         self._batch = None
-        self._given = 0
         self._served = None
 
     def __iter__(self):
@@ -109,8 +106,7 @@ class Tracked:
         seen = self._seen
         if (self._signs.fresh or seen.batches % CHECKED == 1
                 or seen.trained >= STEPS_TO_CHOOSE):
-            self._served = self._director.serve(seen, self._loader, self._inner, self._batch,
-                                                self._given)
+            self._served = self._director.serve(seen, self._loader, self._inner, self._batch)
             if self._served is not None:
                 self._batch = None
                 return next(self._served)
@@ -120,7 +116,7 @@ class Tracked:
         if seen.batches == 0:
             self._director.began()
         seen.batches += 1
-        self._given += 1
+        seen.given += 1
         return batch
 
     def __len__(self):
@@ -217,8 +213,6 @@ class Director:
     def iterate(self, loader, iterate):
         """What stands in the place of DataLoader.__iter__."""
         seen = self._iterated(loader)
-        if not seen.is_reached:
-            seen.never_ends = seen.passes == 0 and has_own_iter(loader)
         seen.is_reached = True
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
@@ -231,9 +225,10 @@ class Director:
         go on through DataLoader.__iter__, make an iterator of PyTorch's kind itself, as that of
         torchdata, or bring its batches from anywhere."""
         seen = self._iterated(loader)
-        seen.passes += 1
-        if self._session is not None and seen is self._chosen and seen.makes_own:
-            return self._session.new_epoch(loader)
+        if self._session is not None and seen is self._chosen:
+            if seen.makes_own:
+                return self._session.new_epoch(loader)
+            self._session.new_pass()
         is_plain = self._plain is not None and self._is_wanted(seen)
         if is_plain:
             self._plain.set_up(loader)
@@ -251,8 +246,10 @@ class Director:
     def _iterated(self, loader):
         if getattr(loader, "_feedrate_seen", None) is None:
             self.note(loader)
-        loader._feedrate_seen.iterated = True
-        return loader._feedrate_seen
+        seen = loader._feedrate_seen
+        seen.iterated = True
+        seen.given = 0
+        return seen
 
     def gave_by_itself(self, seen):
         """A derived class gave a batch that is none of PyTorch's iterator."""
@@ -298,9 +295,9 @@ class Director:
             self._gave = seen
             self._is_old = began < self.signs_read
 
-    def serve(self, seen, loader, inner, batch, given):
+    def serve(self, seen, loader, inner, batch):
         """What gives the batches from now on, if this loader is the chosen one; else None. `batch`
-        is the last one of the `given` that the script has of its epoch."""
+        is the last one that it gave."""
         if self._chosen is not None:
             return self._session if seen is self._chosen else None
         if self.signs.fresh:
@@ -315,7 +312,7 @@ class Director:
         self.signs.forget()
         if self._plain is not None:
             return iter(self._plain.reported(loader, inner))
-        return self._open(seen, loader, inner, why, batch, given)
+        return self._open(seen, loader, inner, why, batch)
 
     def _is_wanted(self, seen):
         return self._wanted is not None and seen.answers_to(self._wanted)
@@ -336,7 +333,7 @@ class Director:
             return None
         return "no loop trains, and it has delivered most batches"
 
-    def _open(self, seen, loader, inner, why, batch, given):
+    def _open(self, seen, loader, inner, why, batch):
         from .session import Session
 
         owed = None
@@ -345,7 +342,7 @@ class Director:
         torch = sys.modules["torch"]
         self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
                                 self.signs.precision(torch, device_of(torch)),
-                                None if seen.never_ends else given)
+                                seen.given)
         self._session.keep(inner, owed)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),
@@ -383,12 +380,6 @@ def once(call):
     """Calls it the first time, and does nothing afterwards."""
     left = [call]
     return lambda: left.pop()() if left else None
-
-
-def has_own_iter(loader):
-    """Whether its class is derived from DataLoader, and iterates in its own way."""
-    module = sys.modules.get(DATA_MODULE)
-    return module is not None and type(loader).__iter__ is not module.DataLoader.__iter__
 
 
 def is_of_pytorch(iterator):

@@ -49,6 +49,10 @@ class Epochs:
     def give(self):
         self._given += 1
 
+    def go_on(self):
+        """The script begins an epoch with the iterator that it has: nothing starts."""
+        self._given = self.batches = 0
+
     def end(self):
         self.between = True
 

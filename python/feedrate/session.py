@@ -34,7 +34,7 @@ class Session:
     def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
         """`before`: what the dataset held when the loader was made; None: what it holds now.
         `precision`: in which number format the script steps, as it is seen in this launch.
-        `given`: batches that the script has of its present epoch; None: it ends epochs by itself."""
+        `given`: batches that the script has of its present epoch."""
         self._channel = channel
         self._loader = loader
         self._site = site
@@ -45,8 +45,8 @@ class Session:
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
-        knows = given is not None and not self._is_iterable()
-        self._epochs = Epochs(length_of(loader) or 0 if knows else 0, given or 0)
+        self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
+        self._new_pass = False
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._batch = loader.batch_size or SampleCount()(batch) or 1
@@ -99,6 +99,11 @@ class Session:
         self._boundaries.is_made_anew = loader is not None and loader is not self._loader
         self._outside = self._epochs.begin() > 1
         return self
+
+    def new_pass(self):
+        """A class that is derived from DataLoader begins a pass. It may ask for a new iterator, or go
+        on with the one that it has."""
+        self._new_pass = self._outside = True
 
     # What autotune is told first.
 
@@ -340,8 +345,11 @@ class Session:
         self._outside_s = 0.0
         self._errors.went_well()
         if self._epochs.is_over():
-            yield from self._end_epoch(lane)
-        self._outside = False
+            if self._new_pass:
+                self._epochs.go_on()
+            else:
+                yield from self._end_epoch(lane)
+        self._new_pass = self._outside = False
         self._epochs.give()
         gave_s = self._now()
         start = times.mark() if times is not None else None

@@ -59,6 +59,9 @@ class Served:
     def at_exit(self):
         pass
 
+    def new_pass(self):
+        pass
+
     def new_epoch(self, loader=None):
         self.epochs += 1
         return self

@@ -301,6 +301,22 @@ class Epochs(Asking):
         for _ in range(40):
             next(session)
 
+    def test_of_a_class_that_keeps_its_iterator_do_not_end_it(self):
+        # Bug: "generator raised StopIteration", in a class that takes its batches from one iterator for all epochs.
+        self.channel = Channel([question("coupled", seconds=100.0)])
+        session = Session(self.channel, data.DataLoader(Numbers(12), batch_size=4),
+                          torch.ones(4, 2), None, given=0)
+        for _ in range(3):
+            session.new_pass()
+            for _ in range(3):
+                next(session)
+                Clock.now_s += STEP_S
+            Clock.now_s += 10
+        session.at_exit()
+        one = self.channel.sent[-1]["round"]
+        self.assertEqual((one["step_s"], "boundary_s" in one), (one["batches"] * STEP_S, False))
+        self.assertGreater(one["outside_s"], 10)
+
     def test_that_never_begin_again_are_told_of(self):
         epochs = EpochsOf(4, 4)
         self.assertFalse(any(epochs.updated() for _ in range(100)))

@@ -73,9 +73,10 @@ def keeps_one_iterator():
         def __init__(self, *args, **kwargs):
             super().__init__(*args, **kwargs)
             object.__setattr__(self, "batch_sampler", Repeat(self.batch_sampler))
-            self.own = super().__iter__()
+            self.own = None
 
         def __iter__(self):
+            self.own = self.own or super().__iter__()
             for _ in range(len(self.batch_sampler)):
                 yield next(self.own)
 
