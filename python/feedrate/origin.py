@@ -351,23 +351,25 @@ def _path_of(node):
     return [node.id] + words if isinstance(node, ast.Name) else None
 
 
+def _target_nodes(assignment):
+    return getattr(assignment, "targets", None) or [assignment.target]
+
+
 def _targets(assignment):
-    targets = getattr(assignment, "targets", None) or [assignment.target]
-    return [target.id for target in targets if isinstance(target, ast.Name)]
+    return [target.id for target in _target_nodes(assignment) if isinstance(target, ast.Name)]
 
 
 def _assigned(source, scope, name):
-    """The values that a name is given in a function or a file, but not in functions within it."""
+    """What a name is given in a function or a file, but not in functions within it: expressions; the
+    statement itself where the name gets a part of a value, as in a loop, or is changed in place."""
     values = []
     for node in source.nodes((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For)):
-        if name not in _targets(node) if not isinstance(node, ast.Assign) else not any(
-                name in [one.id for one in ast.walk(target) if isinstance(one, ast.Name)]
-                for target in node.targets):
-            continue
-        inner = source.around(source.parents.get(node), FUNCTIONS + (ast.ClassDef,))
-        if (inner or source.tree) is scope:
-            is_plain = isinstance(node, (ast.Assign, ast.AnnAssign)) and name in _targets(node)
-            values.append(node.value if is_plain else node)
+        around = source.around(source.parents.get(node), FUNCTIONS + (ast.ClassDef,))
+        names = [one.id for target in _target_nodes(node) for one in ast.walk(target)
+                 if isinstance(one, ast.Name)]
+        if (around or source.tree) is scope and name in names:
+            is_whole = isinstance(node, (ast.Assign, ast.AnnAssign)) and name in _targets(node)
+            values.append(node.value if is_whole else node)
     return values
 
 
