@@ -19,11 +19,14 @@ class Footprint:
         self._worker_bytes = 0
 
     def measure(self, config, workers, parked, ready):
-        """While the workers of a config are at work, and `ready` of its batches lie in their queue.
+        """While the workers of a config are at work, and `ready` of its batches lie in their queue. Once
+        for each config: the kernel goes through all pages of a process for that.
 
         Parked workers belong to the measurement: what only they have does not count, and what they
         share with the script counts as if they were not there.
         """
+        if _key(config) in self._measured:
+            return
         main, own = self._memory_of([os.getpid()]), self._memory_of(workers)
         others = self._memory_of(parked)
         all_bytes = main.proportional + own.proportional

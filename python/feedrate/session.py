@@ -236,6 +236,7 @@ class Session:
         if question["part"] not in parts or question["variant"] != "as_is":
             raise ValueError("this can't be measured in a script")
         config = question["config"]
+        self._round = None
         self._updates.begin(config["batch"] == self._batch)
         with step_settings(self._torch, config, question["own_precision"]):
             meter = Meter(self._torch, self._now)
@@ -339,9 +340,10 @@ class Session:
         yield
 
     def _step(self, batch, times=None, lane=None):
-        """Gives a batch that was loaded to the script's loop; seconds until it asks for the next one. `_outside`
-        then tells whether it left its loop between; if not, `times` has the step. Where an epoch of
-        the script is over, it is given the end of it first: the lane's batches wait."""
+        """Gives a batch that was loaded to the script's loop; seconds until it asks for the next
+        one. `_outside` then tells whether it left its loop between; if not, `times` has the step.
+        Where an epoch of the script is over, it is given the end of it first: the lane's batches
+        wait."""
         self._outside_s = 0.0
         self._errors.went_well()
         if self._epochs.is_over():
