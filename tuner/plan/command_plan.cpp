@@ -82,7 +82,9 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
   space.workers_may_grow = !request.axes.has(&Config::workers) && !request.constraints.max_workers;
   space.prefetch = {2, 4};
   space.persistent = {true};
-  space.most_ahead = static_cast<int>(std::min<std::uint64_t>(script.batches, 1 << 30));
+  if (!request.axes.has(&Config::workers)) {
+    space.most_ahead = static_cast<int>(std::min<std::uint64_t>(script.batches, 1 << 30));
+  }
   space.batch =
       contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch};
   space.step_threads = {script.config.step_threads};
