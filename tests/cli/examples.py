@@ -24,7 +24,11 @@ def example(name, *arguments, cwd):
 @test
 def a_program_that_tunes_its_own_step_remembers_the_answer(tmp):
     # Bug: the example that the documentation names measures at every start, or never gets to train.
-    first = example("tune_own", "choice", cwd=tmp)
+    # An answer that a busy machine leaves open is not kept: then it is asked for again.
+    for _ in range(3):
+        first = example("tune_own", "choice", cwd=tmp)
+        if (tmp / "choice").is_file():
+            break
     assert "workers," in first and "remembered" not in first, first
     second = example("tune_own", "choice", cwd=tmp)
     assert second.split(" times")[0] == first.split(" times")[0] and "(remembered)" in second, second

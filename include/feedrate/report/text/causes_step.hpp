@@ -43,7 +43,7 @@ inline std::string interference_remedy(Where where) {
       return "Sending batches between processes costs that time: use larger batches, or "
              "fewer step threads.";
     case Where::cores:
-      return "Both need the cores: reduce step threads, or make samples cheaper.";
+      return "Both need the cores: use fewer step threads.";
     case Where::other_processes:
       return "Other processes use the cores: stop them, then measure again.";
     case Where::lock:
