@@ -70,16 +70,19 @@ def _is_spawn_command():
 
 def patch(module, director):
     """Shows the director every DataLoader that is made, and lets it serve their iterators; also
-    those of classes that are derived from it and have an `__iter__` of their own."""
+    those of classes that are derived from it and have an `__init__` or `__iter__` of their own, which
+    may not call that of DataLoader."""
     loader_class = module.DataLoader
-    make, iterate = loader_class.__init__, loader_class.__iter__
     owner = os.getpid()
 
-    @functools.wraps(make)
-    def patched_make(self, *args, **kwargs):
-        make(self, *args, **kwargs)
-        if os.getpid() == owner:
-            director.note(self)
+    def noted(make):
+        @functools.wraps(make)
+        def patched_make(self, *args, **kwargs):
+            make(self, *args, **kwargs)
+            if os.getpid() == owner:
+                director.note(self)
+
+        return patched_make
 
     def patched(original, serve):
         @functools.wraps(original)
@@ -90,11 +93,13 @@ def patch(module, director):
 
     def derived(cls, **kwargs):
         super(loader_class, cls).__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = noted(vars(cls)["__init__"])
         if "__iter__" in vars(cls):
             cls.__iter__ = patched(vars(cls)["__iter__"], director.iterate_derived)
 
-    loader_class.__init__ = patched_make
-    loader_class.__iter__ = patched(iterate, director.iterate)
+    loader_class.__init__ = noted(loader_class.__init__)
+    loader_class.__iter__ = patched(loader_class.__iter__, director.iterate)
     loader_class.__init_subclass__ = classmethod(derived)
 
 

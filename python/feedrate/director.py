@@ -182,13 +182,14 @@ class Director:
         atexit.register(director.at_exit)
         return director
 
-    def note(self, loader):
+    def note(self, loader, made=True):
         """A DataLoader was made. One that a library made of the script's own counts as that one,
-        and so does one that the script makes anew."""
+        and so does one that the script makes anew. Of one that was made unseen nobody knows where:
+        the line that iterates over it is no call of it."""
         if getattr(loader, "_feedrate_seen", None) is not None:
             return
         self._forget_strangers()
-        site = source.call_site()
+        site = source.call_site() if made else None
         if site is None or not site.is_loader_call:
             seen = self._original_of(loader)
         else:
@@ -245,7 +246,7 @@ class Director:
 
     def _iterated(self, loader):
         if getattr(loader, "_feedrate_seen", None) is None:
-            self.note(loader)
+            self.note(loader, made=False)
         seen = loader._feedrate_seen
         seen.iterated = True
         seen.given = 0

@@ -344,11 +344,22 @@ class Loaders(Choosing):
         val_loader = self.loader(dataset)
         self.assertEqual([one._feedrate_seen.index for one in (train_loader, val_loader)], [1, 2])
 
+    def test_of_a_class_that_makes_itself_are_seen_where_they_are_made(self):
+        # Bug: torchdata's class does not call DataLoader.__init__: its loader was seen in the line of the loop, and
+        # the keywords went into another call there.
+        class Own(self.module.DataLoader):
+            def __init__(own, dataset):
+                vars(own).update(vars(data.DataLoader(dataset)))
+
+        own_loader = Own(Numbers())
+        self.assertEqual(own_loader._feedrate_seen.name, "own_loader")
+
     def test_that_were_there_before_the_hook_are_seen_when_they_are_iterated(self):
         loader = data.DataLoader(Numbers())
         loader.__class__ = self.module.DataLoader
         self.assertEqual(self.train(loader), 3)
         self.assertEqual(self.chosen(), (1, "its loop trains"))
+        self.assertIsNone(loader._feedrate_seen.site)
 
     def test_keep_what_their_iterators_have(self):
         iterator = iter(self.loader(Numbers(6)))
