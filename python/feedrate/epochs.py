@@ -7,6 +7,8 @@ counts the start of an epoch by its share: a tenth of it, where the round has a 
 batches.
 """
 
+import sys
+
 from .lanes import key_of, kept_random_state
 
 # Shares of an epoch. Its start is not measured where it takes less than the first, and in each
@@ -14,6 +16,7 @@ from .lanes import key_of, kept_random_state
 UNSEEN = 0.005
 LARGE = 0.05
 LOOKS = 2  # at other starts
+ENOUGH = 64  # steps of a replay
 KEEPS = 3  # epochs of updates without a batch, until it is said that the script keeps its batches
 
 
@@ -48,6 +51,11 @@ class Epochs:
 
     def give(self):
         self._given += 1
+
+    def most_steps(self):
+        """So many steps are enough for the rate of the step alone. Without waiting for data they are
+        soon done, and a script that has few of them would come to its end in each round."""
+        return max(self._whole, ENOUGH) if self._whole > 0 else sys.maxsize
 
     def go_on(self):
         """The script begins an epoch with the iterator that it has: nothing starts."""

@@ -309,13 +309,16 @@ class Session:
         replay = yield from self._replay_of(config)
         self._lanes.quiet(None, self._beat)
         yield from self._warm_up(replay, config, wanted)
+        wanted.max_batches = min(wanted.max_batches, self._epochs.most_steps())
         window = Window(wanted, 1, 0)
         meter.begin([], self._lanes.others(None))
+        self._round = lambda: meter.end(window, 0.0, 0) if window.is_enough() else None
         while not window.is_over():
             batch = replay.take()
             step_s = yield from self._step(batch, meter.step_times)
             if not self._outside:
                 window.add(self._samples(batch, config), 0.0, step_s)
+        self._round = None
         return meter.end(window, 0.0, 0)
 
     def _warm_up(self, replay, config, wanted):

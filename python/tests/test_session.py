@@ -260,7 +260,7 @@ class Epochs(Asking):
         session = Session(self.channel, loader, torch.ones(4, 2), None, given=given)
         taken = []
         with self.assertRaises(Over):
-            for _ in range(100):
+            for _ in range(100):  # epochs
                 taken.append(0)
                 for _ in session:
                     Clock.now_s += STEP_S
@@ -300,6 +300,12 @@ class Epochs(Asking):
                                data.DataLoader(Stream(), batch_size=4))
         for _ in range(40):
             next(session)
+
+    def test_are_not_used_up_by_one_round_of_the_step_alone(self):
+        # Bug: a step that waits for nothing is done so often in a round that a script of an exact number of steps
+        # ended in each, and "every trial failed".
+        _, (told,) = self.short(question("device", seconds=1e6, max_batches=10**6))
+        self.assertEqual(told["batches"], 64)
 
     def test_of_a_class_that_keeps_its_iterator_do_not_end_it(self):
         # Bug: "generator raised StopIteration", in a class that takes its batches from one iterator for all epochs.

@@ -600,6 +600,13 @@ def a_script_sees_the_epochs_that_it_expects(tmp):
 
 
 @test
+def a_script_of_few_and_fast_steps_is_tuned_over_several_launches(tmp):
+    # Bug: "the script came to its end before this trial was done", of each trial.
+    report, _, _ = tuned(tmp, "kinds.py", "has_few_steps", options=TWO, budget="3s")
+    gains_by_workers(report)
+
+
+@test
 def a_corrupt_record_costs_no_config_and_is_said_once(tmp):
     # Bug: "SET workers 0", since the config with workers drew the corrupt record.
     report, out, _ = tuned(tmp, "kinds.py", "has_a_corrupt_record", options=TWO, budget="3s")

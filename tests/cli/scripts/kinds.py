@@ -24,6 +24,17 @@ def has_an_exact_number_of_steps():
             next(schedule)
 
 
+def has_few_steps():
+    """A hundred of them, which take no time, and then the end."""
+    loader = DataLoader(Rows(SAMPLES), batch_size=BATCH)
+    weight = torch.ones(8, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1e-9)
+    for _ in range(5):
+        for x, _ in loader:
+            (weight * x.sum()).sum().backward()
+            optimizer.step()
+
+
 def has_a_corrupt_record():
     class Records(Rows):
         def __getitem__(self, i):
