@@ -325,6 +325,10 @@ class Lanes:
         if hasattr(iterator, "_task_info"):
             self._lanes[OWN] = Lane(self._loader, iterator)
 
+    def has(self, config):
+        """Whether its workers are there already."""
+        return key_of(config) in self._lanes
+
     def use(self, config, beat):
         """The lane of a config: an old one, or a new one without a ready batch. Others sleep."""
         key = key_of(config)

@@ -6,6 +6,7 @@ import sys
 import time
 
 from .batches import counter_for, length_of
+from .errors import DataErrors, description_of
 from .lanes import settings_of
 from .stepping import number_format, use_threads
 from .watch import Reporter, reported
@@ -80,6 +81,23 @@ def uuid_of(cuda):
     return text if text.startswith(("GPU-", "MIG-")) else "GPU-" + text
 
 
+def without_bad(batches, errors):
+    """The batches but those that fail by the script's own data, as while tuning: a launch that draws
+    the one corrupt record says nothing of its settings."""
+    while True:
+        try:
+            batch = next(batches)
+        except StopIteration:
+            return
+        except Exception as error:
+            if not errors.may_go_on(error):
+                raise
+            print("feedrate: left out a batch: " + description_of(error), file=sys.stderr, flush=True)
+            continue
+        errors.went_well()
+        yield batch
+
+
 class Pass:
     """Stands for an iterator: what else it has is still there, as its length."""
 
@@ -115,6 +133,7 @@ class Plain:
         self._format = None  # of all steps, once a loader has the settings
         self._count = None
         self._left_s = None
+        self._errors = DataErrors()
 
     def iterate(self, loader, iterate):
         self.set_up(loader)
@@ -149,7 +168,8 @@ class Plain:
         reporter = self._reporter
         if began_s is not None and self._left_s is not None:
             reporter.outside_s += began_s - self._left_s
-        first = next(batches, NONE)
+        readable = without_bad(batches, self._errors)
+        first = next(readable, NONE)
         now_s = time.monotonic()
         if began_s is not None and first is not NONE:
             reporter.begin(now_s - began_s, loader.num_workers > 0 and not loader.persistent_workers)
@@ -160,7 +180,7 @@ class Plain:
                 reporter.add(self._samples(loader, first), now_s, now_s)
                 yield first
                 del first  # never two batches at once that would not be there without us
-                yield from reported(batches, lambda batch: self._samples(loader, batch), reporter)
+                yield from reported(readable, lambda batch: self._samples(loader, batch), reporter)
         finally:
             self._leave(loader, batches)
 

@@ -5,13 +5,14 @@
 its step and asks for the next one. So a round reads as what happens, one thing after the other.
 """
 
+import contextlib
 import multiprocessing
 import os
 import sys
 import threading
 import time
 
-from . import source
+from . import decoding, source
 from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
@@ -126,7 +127,7 @@ class Session:
             "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
             "torch": torch.__version__,
             "python": sys.version.split()[0],
-            "start_method": multiprocessing.get_start_method(),
+            "start_method": self._start_method(),
         }
         message.update(place_of(torch))
         message.update(choice)
@@ -220,6 +221,8 @@ class Session:
             return {"bytes": self._footprint.of(question["config"])}
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
+        if ask == "decoding":
+            return {"decoding": decoding.cost_of(self._loader.dataset, self._torch)}
         if ask == "change":
             # The batch of a shard or a sampler may be another than what the source says.
             now = {name: getattr(self._loader, name) for name in ("num_workers", "pin_memory")
@@ -247,9 +250,10 @@ class Session:
     def _coupled(self, config, wanted, meter):
         """The script's loop steps on what the lane loads."""
         began_s = self._now()
-        lane = self._lanes.use(config, self._beat)
-        lane.resume(self._beat)
-        batch = lane.take()
+        with self._starting(config):
+            lane = self._lanes.use(config, self._beat)
+            lane.resume(self._beat)
+            batch = lane.take()
         first_batch_s = self._now() - began_s
         yield from self._step(batch, lane=lane)
         warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
@@ -278,12 +282,32 @@ class Session:
         self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
         return answer
 
+    @contextlib.contextmanager
+    def _starting(self, config):
+        """The start of workers that each import the script and PyTorch again takes seconds, and tells
+        nothing of the rate: it is no part of the budget."""
+        takes_long = self._start_method() != "fork" and not self._lanes.has(config)
+        if config["workers"] == 0 or not takes_long:
+            yield
+            return
+        self._channel.send({"outside": True, "patience": 1})
+        try:
+            yield
+        finally:
+            self._channel.send({"outside": False})
+
+    def _start_method(self):
+        """How the loader starts its workers."""
+        context = getattr(self._loader, "multiprocessing_context", None) or multiprocessing
+        return context.get_start_method()
+
     def _drained(self, config, wanted, meter):
         """The lane alone: its batches are thrown away."""
         began_s = self._now()
-        lane = self._lanes.use(config, self._beat)
-        lane.resume(self._beat, empty=True)
-        batch = lane.take()
+        with self._starting(config):
+            lane = self._lanes.use(config, self._beat)
+            lane.resume(self._beat, empty=True)
+            batch = lane.take()
         first_batch_s = self._now() - began_s
         for _ in range(lane.workers):
             lane.take()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of a launch with fixed settings: what is told of it, and of the GPU. Time is made up."""
 
+import io
 import json
 import sys
 import types
@@ -220,6 +221,30 @@ class Passes(Launch):
         with self.assertRaises(AttributeError):
             object.__new__(type(passing)).missing
         self.assertEqual(len(list(passing)), 3)
+
+
+class Rows(data.Dataset):
+    def __len__(self):
+        return 12
+
+    def __getitem__(self, index):
+        if index == 5:
+            raise ValueError("row 5: bad checksum")
+        return torch.ones(2)
+
+
+class Data(Launch):
+    def test_that_can_t_be_read_costs_its_batch_alone(self):
+        # Bug: one launch that drew the corrupt record of a large dataset ended the confirmation, and a
+        # change of 8x was withdrawn.
+        with mock.patch("sys.stderr", io.StringIO()) as stderr:
+            told = self.told(loader=data.DataLoader(Rows(), batch_size=4))
+        self.assertEqual(told[-1]["samples"], 8)
+        self.assertIn("left out a batch: ValueError: row 5: bad checksum", stderr.getvalue())
+
+    def test_that_never_can_be_read_ends_the_launch(self):
+        with mock.patch("sys.stderr", io.StringIO()), self.assertRaises(ValueError):
+            self.told(loader=data.DataLoader(Rows(), batch_size=1, sampler=[5] * 9))
 
 
 class Samples(Launch):

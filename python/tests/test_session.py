@@ -284,6 +284,15 @@ class Epochs(Asking):
         outside = [one["outside"] for one in self.channel.sent if "outside" in one]
         self.assertEqual(outside[:2], [True, False])
 
+    def test_begin_beside_the_budget_where_workers_import_the_script_again(self):
+        # Bug: by spawn 2 workers were the answer where 16 are 4 times as fast: the budget went by while
+        # workers started.
+        for method, said in (("fork", []), ("spawn", [True, False])):
+            with mock.patch.object(Session, "_start_method", return_value=method):
+                self.answers(*[question("coupled", {"workers": 2, "prefetch": 2})] * 2)
+            outside = [one["outside"] for one in self.channel.sent if "outside" in one]
+            self.assertEqual(outside, said)
+
     def test_stay_over_until_the_script_begins_anew(self):
         # Bug: an iterator that goes on behind its end, as no other does.
         session = self.session([question("coupled")], data.DataLoader(Numbers(12), batch_size=4))

@@ -75,6 +75,14 @@ TEST_CASE("A gain of 1.3x is confirmed nearly always where launches scatter by 5
   CHECK(share_of(ConfirmationVerdict::slower, 4, loss) > 0.99);
 }
 
+TEST_CASE("Three pairs confirm a gain of 1.5x nearly always, and more are not launched",
+          "[confirm]") {
+  // Bug: a quarter of the launches of a change of 8x taught nothing.
+  CHECK(share_of(ConfirmationVerdict::confirmed, 3, {.gain = 1.5, .noise = 0.05}) > 0.99);
+  CHECK(plan_confirmation(0.3, 30, 1.5, 0).pairs == 3);
+  CHECK(plan_confirmation(0.3, 30, 1.4, 0).pairs == 4);
+}
+
 TEST_CASE("The number of launches does not depend on what they show", "[confirm]") {
   // Bug: one more pair after each unfavourable one.
   for (const double gain : {0.5, 1.0, 2.0}) {
@@ -167,20 +175,20 @@ TEST_CASE("If nothing changes, the script is launched once", "[confirm]") {
 
 TEST_CASE("A script that starts slowly gets fewer pairs, and never fewer than 3", "[confirm]") {
   // Bug: two launches without an interval, or minutes of launches after a run of 30 s.
-  CHECK(plan_confirmation(0.3, 30, 0).pairs == 4);
-  CHECK(plan_confirmation(4.4, 30, 0).pairs == 4);  // 8 launches of 7.4 s take 59.2 s
-  CHECK(plan_confirmation(4.6, 30, 0).pairs == 3);  // 60.8 s
-  CHECK(plan_confirmation(100, 30, 0).pairs == 3);
-  CHECK(plan_confirmation(10, 120, 0).pairs == 4);  // the budget is longer than 60 s
-  CHECK(plan_confirmation(10, 120, 0).limit_s == 120);
+  CHECK(plan_confirmation(0.3, 30, 1.2, 0).pairs == 4);
+  CHECK(plan_confirmation(5.4, 30, 1.2, 0).pairs == 4);  // 8 launches of 7.4 s take 59.2 s
+  CHECK(plan_confirmation(5.6, 30, 1.2, 0).pairs == 3);  // 60.8 s
+  CHECK(plan_confirmation(100, 30, 1.2, 0).pairs == 3);
+  CHECK(plan_confirmation(10, 120, 1.2, 0).pairs == 4);  // the budget is longer than 60 s
+  CHECK(plan_confirmation(10, 120, 1.2, 0).limit_s == 120);
 }
 
 TEST_CASE("A short run measures its launches for a shorter time", "[confirm]") {
   // Bug: 24 s of launches after a run of 2 s.
-  CHECK(plan_confirmation(0.3, 30, 0).seconds == 3);
-  CHECK(plan_confirmation(0.3, 120, 0).seconds == 3);
-  CHECK(plan_confirmation(0.3, 20, 0).seconds == 2);
-  CHECK(plan_confirmation(0.3, 2, 0).seconds == 1);
+  CHECK(plan_confirmation(0.3, 30, 1.2, 0).seconds == 2);
+  CHECK(plan_confirmation(0.3, 120, 1.2, 0).seconds == 2);
+  CHECK(plan_confirmation(0.3, 22.5, 1.2, 0).seconds == 1.5);
+  CHECK(plan_confirmation(0.3, 2, 1.2, 0).seconds == 1);
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ void refuse_without_command(const TuneRequest& request) {
       {!command.loader.empty(), "--loader"},
       {!command.folder.empty(), "--workdir"},
       {!command.patch.empty(), "--patch"},
+      {command.apply, "--apply"},
+      {command.yes, "--yes"},
       {command.keep_trackers, "--keep-trackers"},
       {!command.confirm, "--no-confirm"},
       {request.search.what_if_precision.has_value(), "--what-if with a precision"}};

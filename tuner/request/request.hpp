@@ -56,6 +56,8 @@ struct CommandRequest {
   std::string loader = {};  ///< of a script: number or name; empty: the one that trains
   std::string folder = {};  ///< where it runs; empty: here
   std::string patch = {};   ///< a file for the change of a script; empty: none is written
+  bool apply = false;       ///< changes the script at the end, after asking
+  bool yes = false;         ///< without asking
   bool keep_trackers = false;
   bool confirm = true;
 };

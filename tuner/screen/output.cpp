@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -60,6 +62,12 @@ void ReportFile::save(const std::function<const Report&()>& make) try {
   last_s_ = now_s;
   write(make());
 } catch (const Error&) {
+}
+
+void print_out(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if ((written && std::fflush(stdout) == 0) || errno == EPIPE) return;
+  throw Error(Fault::internal, "The result could not be written to standard output.");
 }
 
 }  // namespace feedrate

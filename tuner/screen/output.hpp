@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The destination of the report: a file that is complete or absent, or standard output.
+// Where results go: standard output, and files that are complete or absent.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,10 @@ namespace feedrate {
 /// Where the file of an option is, links followed; "-" stays. Throws Error(usage) when no file can
 /// be written there.
 std::string writable_path(const std::string& flag, const std::string& file);
+
+/// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. Throws
+/// Error(internal) where printing fails otherwise.
+void print_out(const std::string& text);
 
 /// The report's file.
 class ReportFile {

@@ -159,12 +159,6 @@ std::string screen_of(const Report& report, const std::string& path, ColorWish c
   return text;
 }
 
-void print_out(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if ((written && std::fflush(stdout) == 0) || errno == EPIPE) return;
-  throw Error(Fault::internal, "The result could not be written to standard output.");
-}
-
 void print_result(const Report& report, const TuneRequest& request, const ReportFile& file) {
   const bool json = request.output.json || file.is_standard_output();
   const OutputRequest& output = request.output;

@@ -38,10 +38,6 @@ void update(Report& report, const Outcome& outcome, Measurer& measurer, double w
 /// The screen, and where the report is.
 std::string screen_of(const Report& report, const std::string& path, ColorWish color, bool verbose);
 
-/// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. Throws
-/// Error(internal) where printing fails otherwise.
-void print_out(const std::string& text);
-
 /// Prints the result to standard output. Throws as print_out.
 void print_result(const Report& report, const TuneRequest& request, const ReportFile& file);
 

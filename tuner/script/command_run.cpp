@@ -11,6 +11,7 @@
 #include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/script_text.hpp"
+#include "feedrate/tune/race/adopt_promising.hpp"
 #include "feedrate/tune/race/reject_recommendation.hpp"
 #include "hook/hook.hpp"
 #include "script/confirm.hpp"
@@ -64,22 +65,33 @@ void add_updates(const TrialRunner& trials, Report& report) {
   script->batches_per_update = trials.batches_per_update();
 }
 
-/// "4 pairs of launches", and why there are fewer.
+/// Where the loop waits for its data though the best number of workers loads them, decoding may be
+/// what costs.
+void add_decoding(const CommandRun& run, TrialRunner& trials, Report& report) try {
+  constexpr double well_fed = 0.9;
+  const Outcome& outcome = report.outcome;
+  if (outcome.tiers.empty() || outcome.interrupted) return;
+  if (outcome.recommended().fed().value_or(1) >= well_fed) return;
+  const std::string text = trials.decoding();
+  if (!text.empty()) report.notes.push_back(text);
+} catch (const Error& error) {
+  run.lost(std::string("What decoding costs can't be measured: ") + error.what());
+}
+
+/// "3 pairs of fresh processes".
 void note_launches(const CommandRun& run, const ConfirmPlan& plan, bool stays) {
   if (stays) return run.note("Confirming: the unchanged script, in a fresh process.");
-  const std::string all = std::to_string(confirmation_pairs) + " pairs";
   run.note("Confirming: " + std::to_string(plan.pairs) +
-           " pairs of fresh processes, unchanged and with the recommended settings." +
-           (plan.pairs < confirmation_pairs
-                ? " " + all + " do not fit into " + format_duration(plan.limit_s) + "."
-                : ""));
+           " pairs of fresh processes, unchanged and with the recommended settings.");
 }
 
 /// Launches the recommended config and the script as it is in fresh processes.
 Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   const Script& script = *report.workload.script;
   const Config& recommended = report.outcome.recommended().config;
-  const ConfirmPlan plan = plan_confirmation(script.start_s, report.budget_s, report.tool.seed);
+  const double gain = report.outcome.verified ? report.outcome.verified->estimate : 1;
+  const ConfirmPlan plan =
+      plan_confirmation(script.start_s, report.budget_s, gain, report.tool.seed);
   note_launches(run, plan, recommended == script.config);
   FreshLaunches launches(
       launch_of(run.request.command), script,
@@ -112,6 +124,36 @@ void confirm_recommendation(const CommandRun& run, Report& report, SettingsOf se
   }
 }
 
+/// On a busy machine the rounds may prove nothing of a large gain: then fresh processes do, or it
+/// is dropped.
+class Promise {
+ public:
+  Promise(const CommandRun& run, Report& report) : report_(report), before_(report.outcome.tiers) {
+    constexpr double worth_launching = 1.05;
+    is_open_ = can_confirm(run, report) && adopt_promising(report.outcome, worth_launching);
+  }
+
+  /// After the confirmation: its gain counts. A change that was not launched to the end is dropped.
+  void settle() {
+    Outcome& outcome = report_.outcome;
+    if (!is_open_ || outcome.choice().trial == outcome.reference) return;
+    const auto& confirmation = report_.confirmation;
+    if (confirmation && confirmation->verdict() == ConfirmationVerdict::confirmed) {
+      outcome.verified = confirmation->speedup;
+      outcome.verified_rounds = 0;
+      outcome.tiers.front().speedup = confirmation->speedup;
+      return;
+    }
+    outcome.tiers = before_;
+    report_.settings.clear();
+  }
+
+ private:
+  Report& report_;
+  std::vector<TierChoice> before_;
+  bool is_open_ = false;
+};
+
 }  // namespace
 
 std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
@@ -129,12 +171,15 @@ std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
 }
 
 void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, Report& report) {
+  Promise promise(run, report);
   SettingsOf settings = ask_settings(run, *trials, report.outcome);
   add_updates(*trials, report);
   report.notes = trials->notes();
+  add_decoding(run, *trials, report);
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
   confirm_recommendation(run, report, std::move(settings));
+  promise.settle();
   if (const auto& script = report.workload.script; script && !report.outcome.tiers.empty()) {
     const std::string stream = stream_text(*script, report.outcome.recommended().config);
     if (!stream.empty()) report.notes.push_back(stream);

@@ -11,6 +11,7 @@ namespace feedrate {
 namespace {
 
 constexpr int least_pairs = 3;
+constexpr double clear_gain = 1.5;
 constexpr double confirmation_alpha = 0.05;
 
 /// Of those launches whose GPU was seen, and the most memory.
@@ -92,11 +93,12 @@ Confirmation launch_once(const FreshLaunch& launch, const Config& as_is) {
 
 }  // namespace
 
-ConfirmPlan plan_confirmation(double start_s, double budget_s, std::uint64_t seed) {
+ConfirmPlan plan_confirmation(double start_s, double budget_s, double gain, std::uint64_t seed) {
   ConfirmPlan plan;
-  plan.seconds = std::clamp(budget_s / 10, 1.0, plan.seconds);
+  plan.seconds = std::clamp(budget_s / 15, 1.0, plan.seconds);
   plan.limit_s = std::max(budget_s, plan.limit_s);
   plan.seed = seed;
+  if (gain >= clear_gain) plan.pairs = least_pairs;
   while (plan.pairs > least_pairs && plan.pairs * 2 * (start_s + plan.seconds) > plan.limit_s) {
     --plan.pairs;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScriptTrials asks the hook to change in the script's source.
+// What ScriptTrials asks the hook of the script's source and its data.
+#include "feedrate/report/json/fields.hpp"
 #include "feedrate/report/text/settings.hpp"
+#include "script/decoding.hpp"
 #include "script/launch_text.hpp"
 #include "script/rank_answers.hpp"
 #include "script/script_trials.hpp"
@@ -54,6 +56,14 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   const auto step = detail::torch_step_change(script.config, best.config, script.device);
   if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});
   return settings;
+}
+
+/// Ranks read the same kind of files: the first one answers for all.
+std::string ScriptTrials::decoding() {
+  const auto answers = ask({{"ask", "decoding"}}, {});
+  throw_if_failed(answers);
+  const Json& cost = answers.front().at("decoding");
+  return cost.is_null() ? std::string() : decoding_text(cost);
 }
 
 }  // namespace feedrate

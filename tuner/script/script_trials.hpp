@@ -49,6 +49,7 @@ class ScriptTrials final : public TrialRunner {
   double now_s() override;
   std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
+  std::string decoding() override;
   int batches_per_update() const override { return batches_per_update_; }
 
  private:

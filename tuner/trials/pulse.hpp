@@ -42,7 +42,7 @@ class Pulse {
       return true;
     }
     if (const auto outside = message.find("outside"); outside != message.end()) {
-      begin_or_end_outside(outside->get<bool>());
+      begin_or_end_outside(outside->get<bool>(), message.value("patience", outside_patience));
       return true;
     }
     if (!message.contains("say") && !message.contains("preparing")) return false;
@@ -58,11 +58,11 @@ class Pulse {
     const double now_s = SteadyClock{}.now_s();
     if (now_s - looked_s_ > 1) since_s_ += now_s - looked_s_;
     looked_s_ = now_s;
-    const double bound_s = (outside_since_s_ < 0 ? 1 : outside_patience) * watch_.bound_s;
+    const double bound_s = (outside_since_s_ < 0 ? 1 : patience_) * watch_.bound_s;
     return now_s - since_s_ > bound_s + 2 * beat_s;
   }
 
-  /// Seconds that a script was between two epochs, in all.
+  /// Seconds that a script was between two epochs, or started workers that import it again, in all.
   double outside_s() const noexcept {
     return outside_s_ + (outside_since_s_ < 0 ? 0 : SteadyClock{}.now_s() - outside_since_s_);
   }
@@ -72,10 +72,11 @@ class Pulse {
   /// without a sign of life.
   static constexpr double outside_patience = 10;
 
-  void begin_or_end_outside(bool outside) {
+  void begin_or_end_outside(bool outside, double patience) {
     const double now_s = SteadyClock{}.now_s();
     if (outside_since_s_ >= 0) outside_s_ += now_s - outside_since_s_;
     outside_since_s_ = outside ? now_s : -1;
+    patience_ = patience;
     since_s_ = now_s;
   }
 
@@ -90,6 +91,7 @@ class Pulse {
   double since_s_ = SteadyClock{}.now_s();
   double looked_s_ = since_s_;
   double outside_since_s_ = -1;  ///< < 0: it is in its loop
+  double patience_ = outside_patience;
   double outside_s_ = 0;
   std::uint64_t signs_ = 0;
 };

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "feedrate/measure/pipeline.hpp"
@@ -48,6 +49,10 @@ class TrialRunner : public Measurer {
   /// What to write into the user's source to have a trial of the outcome; empty where there is no
   /// source to change.
   virtual std::vector<Setting> settings(const Outcome&, std::size_t) { return {}; }
+
+  /// What decoding costs of a sample, and what it would cost with other decoders; empty where that
+  /// is unknown. Measured now.
+  virtual std::string decoding() { return {}; }
 
   /// That the user's loop takes for one update of the weights; 0: unknown.
   virtual int batches_per_update() const { return 0; }

@@ -16,7 +16,7 @@
 #include "feedrate/report/json/read_report.hpp"
 #include "request/flags.hpp"
 #include "request/terminal.hpp"
-#include "screen/reporting.hpp"
+#include "screen/output.hpp"
 #include "verbs/verb.hpp"
 
 namespace feedrate {

@@ -7,6 +7,7 @@
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/json/read_report.hpp"
 #include "request/flags.hpp"
+#include "screen/output.hpp"
 #include "screen/patch_file.hpp"
 #include "screen/reporting.hpp"
 #include "verbs/verb.hpp"

@@ -18,7 +18,7 @@
 #include "plan/plan_gpu.hpp"
 #include "process/signals.hpp"
 #include "request/terminal.hpp"
-#include "screen/patch_file.hpp"
+#include "screen/apply_patch.hpp"
 #include "screen/reporting.hpp"
 #include "trials/subprocess_runner.hpp"
 
@@ -47,7 +47,7 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
 
 int TuneRun::operator()() {
   require_writable(request_.gate);
-  require_patch_file(request_.command.patch);
+  require_change_can_be_made(request_.command);
   begin();
   plan();
   open_journal();
@@ -59,7 +59,7 @@ int TuneRun::operator()() {
   conclude(report_, request_, file_);
   print_result(report_, request_, file_);
   file_.write(report_);
-  write_patch(report_, request_.command.patch);
+  make_change(report_, request_.command);
   if (report_.outcome.interrupted) return 130;
   return write_gate(gate_of(report_), request_.gate);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -29,9 +30,13 @@ inline Config canonical(Config config) noexcept {
   return config;
 }
 
-/// Whether the workers load no more ahead than a space allows.
-inline bool loads_within(const Space& space, const Config& config) noexcept {
-  return space.most_ahead == 0 || config.workers * config.prefetch <= space.most_ahead;
+/// The config with a prefetch that loads no more ahead than the space allows; nothing where even
+/// one batch for each worker is more.
+inline std::optional<Config> loading_within(const Space& space, Config config) noexcept {
+  if (space.most_ahead == 0 || config.workers == 0) return config;
+  if (config.workers > space.most_ahead) return std::nullopt;
+  config.prefetch = std::min(config.prefetch, space.most_ahead / config.workers);
+  return config;
 }
 
 /// All configs of a space, each once, in the order of the axes.
@@ -49,10 +54,10 @@ inline std::vector<Config> configs_of(const Space& space) {
   });
   std::vector<Config> unique;
   for (const Config& config : configs) {
-    Config same = canonical(config);
-    if (space.effective_batch > 0) same.accumulate = space.effective_batch / same.batch;
-    if (!loads_within(space, same)) continue;
-    if (std::find(unique.begin(), unique.end(), same) == unique.end()) unique.push_back(same);
+    auto same = loading_within(space, canonical(config));
+    if (!same) continue;
+    if (space.effective_batch > 0) same->accumulate = space.effective_batch / same->batch;
+    if (std::find(unique.begin(), unique.end(), *same) == unique.end()) unique.push_back(*same);
   }
   return unique;
 }

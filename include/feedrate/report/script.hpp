@@ -52,7 +52,8 @@ struct LaunchedGpu {
   std::uint64_t memory_bytes = 0;  ///< that its tensors took at most; 0: unknown, or no GPU
 };
 
-/// Pairs of launches that confirm a recommendation; fewer for a script that starts slowly.
+/// Pairs of launches that confirm a recommendation; fewer for a large gain, or a script that starts
+/// slowly.
 inline constexpr int confirmation_pairs = 4;
 
 /// What fresh processes show of a change.

@@ -113,14 +113,6 @@ TEST_CASE("where a narrower change is tried next, nobody is told not to change t
   CHECK_THAT(text, EndsWith("samples/s. Inconclusive."));
 }
 
-TEST_CASE("fewer than 4 pairs of launches are explained") {
-  // Bug: 3 pairs, and nobody says why.
-  Confirmation confirmation = with_speedup({1.31, 1.18, 1.45});
-  confirmation.pairs = 3;
-  CHECK_THAT(detail::confirmation_text({}, confirmation),
-             ContainsSubstring("(3 pairs of launches; the script starts slowly)"));
-}
-
 TEST_CASE("a script that nothing should change is described by one launch") {
   // Bug: "confirmed: 1.00x, 400 to 0 samples/s".
   Confirmation confirmation{.as_is_samples_per_s = 400, .as_is_gpu = {.nvml_busy = 0.5}};

@@ -40,9 +40,7 @@ inline double parked_share(const Outcome& outcome) {
 
 /// "4 pairs of launches".
 inline std::string launches_text(int pairs) {
-  const std::string text =
-      std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " of launches";
-  return pairs < confirmation_pairs ? text + "; the script starts slowly" : text;
+  return std::to_string(pairs) + (pairs == 1 ? " pair" : " pairs") + " of launches";
 }
 
 /// Of the launches of the unchanged script.

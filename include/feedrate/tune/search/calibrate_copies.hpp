@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "feedrate/tune/search/calibrate_loader.hpp"
+#include "feedrate/tune/state/open_values.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
 namespace feedrate::inline v0 {

@@ -14,19 +14,10 @@
 #include <vector>
 
 #include "feedrate/tune/model/fit.hpp"
+#include "feedrate/tune/state/open_values.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
 namespace feedrate::inline v0 {
-
-/// The values of an axis among the trials that may be run.
-template <class Value>
-std::set<Value> open_values(const Sweep& sweep, Value Config::*axis) {
-  std::set<Value> values;
-  for (std::size_t t = 0; t < sweep.outcome().trials.size(); ++t) {
-    if (sweep.is_open(t)) values.insert(sweep.trial(t).config.*axis);
-  }
-  return values;
-}
 
 /// Probes the loader alone and leaves its demand with the sweep.
 class LoaderCalibration {
@@ -115,6 +106,7 @@ class LoaderCalibration {
     took_s_ = sweep_.elapsed_s() - began_s;
     if (!round) failure_ = sweep_.failure();
     if (!round) return false;
+    start_s_ = round->first_batch_s;
     const double cpu_s = round->cpu_s / static_cast<double>(round->samples);
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
     if (workers > 0 && cpu_s > 0) loader.cpu_s_by_workers[workers] = cpu_s;
@@ -159,6 +151,7 @@ class LoaderCalibration {
                   .persistent = workers_stay()};
     const int most = *open_values(sweep_, &Config::prefetch).rbegin();
     if (workers > 0) config.prefetch = std::clamp(most, 1, most_prefetch_);
+    config = loading_within(sweep_.options().space, config).value_or(config);
     if (workers == 1) return canonical(config);
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
     const int affordable = affordable_batch(std::max(workers, 1));
@@ -178,16 +171,15 @@ class LoaderCalibration {
   /// So large a batch is loaded, as often as a probe loads it, in half of the longest round, where
   /// workers help each other at least by half.
   int affordable_batch(int workers) const {
-    const auto one = rate_of_one_;
-    if (one <= 0) return std::numeric_limits<int>::max();
+    if (rate_of_one_ <= 0) return std::numeric_limits<int>::max();
     const double seconds = sweep_.longest_round_s() / 2;
     const double batches = 1 + sweep_.probe_options().min_batches;
-    return static_cast<int>(std::min(1e9, seconds / batches * one * (1 + workers) / 2));
+    return static_cast<int>(std::min(1e9, seconds / batches * rate_of_one_ * (1 + workers) / 2));
   }
 
   /// Data that wait want more workers than cores: goes on while the loader gains by it, leaves
   /// cores idle, and is not far ahead of every step. To start twice as many takes twice as long:
-  /// what would use up the time is not begun.
+  /// what would use up the time is not begun, nor what takes as long as all of it.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
     constexpr double ahead = 3, idle = 0.2;
@@ -195,7 +187,8 @@ class LoaderCalibration {
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
       if (rates.rbegin()->second > ahead * fastest_step()) return;
       if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) return;
-      if (sweep_.elapsed_s() + 2 * took_s_ > share_ * sweep_.options().budget_s) return;
+      const double budget_s = sweep_.options().budget_s;
+      if (sweep_.elapsed_s() + 2 * took_s_ > share_ * budget_s || 2 * start_s_ > budget_s) return;
       const auto more = with_workers(n);
       if (more.empty() || !probe_loader(loader, n)) return;
       for (const Config& config : more) sweep_.add(config);
@@ -232,7 +225,7 @@ class LoaderCalibration {
       if (!sweep_.is_open(t) || config.workers != most) continue;
       config.workers = workers;
       config.persistent = workers_stay();
-      if (loads_within(sweep_.options().space, config)) more.push_back(config);
+      if (auto some = loading_within(sweep_.options().space, config)) more.push_back(*some);
     }
     return more;
   }
@@ -244,7 +237,8 @@ class LoaderCalibration {
   double rate_of_one_ = 0;  ///< samples/s of one worker; 0: not known yet
   std::string failure_;     ///< of the last probe that failed; empty: none did
   double cores_used_ = 0;   ///< in the last probe of the loader
-  double took_s_ = 0;       ///< to start the workers of the last number, and to probe them
+  double took_s_ = 0;   ///< of the budget, to start the workers of the last number and probe them
+  double start_s_ = 0;  ///< of them, on the wall clock
 };
 
 }  // namespace feedrate::inline v0

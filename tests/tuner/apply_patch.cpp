@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "screen/apply_patch.hpp"
+
+#include <sys/stat.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "../planted_tree.hpp"
+
+namespace feedrate::apply_patch_tests {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+namespace fs = std::filesystem;
+
+const std::string before = "import torch\nloader = DataLoader(data)\nfor x in loader:\n    step(x)";
+const std::string after =
+    "import torch\nloader = DataLoader(data, num_workers=8)\nfor x in loader:\n    step(x)";
+const std::string patch =
+    "--- a/src/train.py\n+++ b/src/train.py\n@@ -1,4 +1,4 @@\n import torch\n"
+    "-loader = DataLoader(data)\n+loader = DataLoader(data, num_workers=8)\n for x in loader:\n"
+    "     step(x)\n\\ No newline at end of file\n";
+
+/// A repository with a script.
+struct Repository {
+  test::PlantedTree tree;
+  std::string script = tree.root() + "/src/train.py";
+
+  Repository() {
+    fs::create_directory(tree.root() + "/src");
+    write(script, before);
+  }
+  static void write(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+  }
+  static std::string text_of(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  /// What a run of the script recommends.
+  Report report() const {
+    Report report;
+    report.workload.script.emplace().loader.file = script;
+    report.settings = {{"pytorch", "", "", patch}};
+    return report;
+  }
+};
+
+TEST_CASE("A patch changes the file below the folder that its names are told from", "[apply]") {
+  // Bug: a file in a sub-folder of a repository that is looked for beside the script, or a last
+  // line that gets an end.
+  const Repository repository;
+  const auto files = patched_files(repository.report());
+  REQUIRE(files.size() == 1);
+  CHECK(files.front().after == after);
+  chmod(repository.script.c_str(), 0755);
+  apply_change(repository.report(), true);
+  CHECK(Repository::text_of(repository.script) == after);
+  CHECK(Repository::text_of(repository.script + ".orig") == before);
+  CHECK((fs::status(repository.script).permissions() & fs::perms::owner_exec) != fs::perms::none);
+}
+
+TEST_CASE("A script that has changed since is refused, and nothing is written", "[apply]") {
+  // Bug: the change lands in the wrong line, or a half-changed file.
+  const Repository repository;
+  Repository::write(repository.script, "# new\n" + before);
+  CHECK_THROWS_WITH(apply_change(repository.report(), true),
+                    ContainsSubstring("no longer what was tuned"));
+  CHECK(Repository::text_of(repository.script) == "# new\n" + before);
+  CHECK_FALSE(fs::exists(repository.script + ".orig"));
+  fs::remove(repository.script);
+  CHECK_THROWS_WITH(apply_change(repository.report(), true),
+                    ContainsSubstring("no longer where it was tuned"));
+}
+
+TEST_CASE("Another .orig file is not overwritten", "[apply]") {
+  // Bug: the only copy of somebody's older version is lost.
+  const Repository repository;
+  Repository::write(repository.script + ".orig", "older\n");
+  CHECK_THROWS_WITH(apply_change(repository.report(), true), ContainsSubstring("other content"));
+  CHECK(Repository::text_of(repository.script) == before);
+  CHECK(Repository::text_of(repository.script + ".orig") == "older\n");
+}
+
+TEST_CASE("A link stays a link, and what it points to is changed", "[apply]") {
+  // Bug: a link that is replaced by a file, so that the repository behind it stays as it was.
+  const Repository repository;
+  const std::string real = repository.tree.root() + "/real.py";
+  fs::rename(repository.script, real);
+  fs::create_symlink(real, repository.script);
+  apply_change(repository.report(), true);
+  CHECK(fs::is_symlink(repository.script));
+  CHECK(Repository::text_of(real) == after);
+}
+
+TEST_CASE("Several hunks, and line ends of Windows, are kept as they are", "[apply]") {
+  // Bug: a second hunk that is counted from the changed file.
+  const test::PlantedTree tree;
+  std::string text, hunks = "--- a/x.py\n+++ b/x.py\n";
+  for (int line = 1; line <= 20; ++line) text += std::to_string(line) + "\r\n";
+  Repository::write(tree.root() + "/x.py", text);
+  hunks += "@@ -2,2 +2,3 @@\n 2\r\n+2.5\r\n 3\r\n@@ -18,2 +19,1 @@\n-18\r\n 19\r\n";
+  const auto files = patched_files(hunks, tree.root());
+  REQUIRE(files.size() == 1);
+  CHECK_THAT(files.front().after, ContainsSubstring("2\r\n2.5\r\n3\r\n"));
+  CHECK_THAT(files.front().after, ContainsSubstring("17\r\n19\r\n20\r\n"));
+}
+
+}  // namespace
+}  // namespace feedrate::apply_patch_tests
