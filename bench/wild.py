@@ -278,13 +278,14 @@ def one(options, name):
         report, wall_s = autotune(options, name, folder_of(options, name, where))
     if "message" in report:
         print(f"{name}: exit code {report['code']}: {report['message']} ({wall_s:.0f} s)", flush=True)
-        return {"script": name, "code": report["code"], "refused": report["message"], "wall_s": wall_s}
+        return {"script": name, **origin.origin(), "code": report["code"],
+                "refused": report["message"], "wall_s": wall_s}
     script = report["workload"]["script"]
     config = report["recommendation"]["config"]
     print(f"{name}: {script['config']['workers']} -> {config['workers']} workers, prefetch "
           f"{config['prefetch']}, {report['recommendation']['status']} ({wall_s:.0f} s)", flush=True)
     result = {
-        "script": name, "code": report["code"], "wall_s": wall_s, "start_s": script["start_s"],
+        "script": name, **origin.origin(), "code": report["code"], "wall_s": wall_s, "start_s": script["start_s"],
         "as_is": script["config"], "recommended": config, "status": report["recommendation"]["status"],
         "confirmation": report["confirmation"], "settings": report["settings"],
         "notes": report["notes"], "tool": report["tool"],
@@ -316,7 +317,7 @@ def main():
         options.reports.mkdir(parents=True, exist_ok=True)
     if not PICTURES.is_dir():
         parser.error(f"no pictures in {PICTURES}; `{options.autotune} --workload images` makes them")
-    document = dict(origin.origin(), scripts=[])
+    document = {"seconds": options.seconds, "finals": options.finals, "scripts": []}
     if options.output and options.output.exists():
         document = json.loads(options.output.read_text())
     done = {result["script"] for result in document["scripts"]}

@@ -35,7 +35,8 @@ inline Config canonical(Config config) noexcept {
 inline std::optional<Config> loading_within(const Space& space, Config config) noexcept {
   if (space.most_ahead == 0 || config.workers == 0) return config;
   if (config.workers > space.most_ahead) return std::nullopt;
-  config.prefetch = std::min(config.prefetch, space.most_ahead / config.workers);
+  const int whole = (space.most_ahead + config.workers - 1) / config.workers;
+  config.prefetch = std::min(config.prefetch, whole);
   return config;
 }
 
