@@ -239,34 +239,37 @@ def truth_of(options, name, report):
         rates[best * 2] = [launched(options, name, best * 2, report)]
     highest = max(rate[0] for rate in rates.values() if rate[0])
     finals = [key for key, rate in rates.items()
-              if rate[0] and (key in ("as is", "answer") or rate[0] >= 0.9 * highest)]
+              if rate[0] and (key in ("as is", "answer", best // 2, best, best * 2)
+                              or rate[0] >= 0.9 * highest)]
     for again in range(options.finals):
         for key in finals if again % 2 else reversed(finals):
             rates[key].append(launched(options, name, key, report))
     return rates
 
 
-def mean_of(rates):
-    known = [rate for rate in rates if rate]
-    return statistics.geometric_mean(known) if known else None
-
-
 def judged(name, report, rates):
     """The answer against the best launch and against the script as it is.
 
-    The best is chosen by the first launches and judged by the others, so that none is best by luck.
+    In each pass the best is chosen by the others, so that none is best by luck. The median of the
+    passes counts: one launch that stalls decides nothing.
     """
-    numbers = [key for key in rates if isinstance(key, int) and rates[key][0]]
-    finals = [key for key in numbers if len(rates[key]) > 1] or numbers
-    best = max(finals, key=lambda key: rates[key][0])
-    behind = [math.log(b / a) for b, a in zip(rates[best][1:], rates["answer"][1:]) if a and b]
-    gain = mean_of(rates["answer"]) / mean_of(rates["as is"])
+    passes = len(rates["answer"])
+    finals = [key for key in rates
+              if isinstance(key, int) and len(rates[key]) == passes and all(rates[key])]
+
+    def best_without(left_out):
+        return max(finals, key=lambda key: max(rate for at, rate in enumerate(rates[key])
+                                               if at != left_out or passes == 1))
+
+    best = best_without(None)
+    behind = [math.log(rates[best_without(at)][at] / rates["answer"][at]) for at in range(passes)]
+    gain = statistics.median(rates["answer"]) / statistics.median(rates["as is"])
     confirmation = report["confirmation"] or {}
     said = (confirmation.get("speedup") or {}).get("estimate") if not is_kept(report) else 1.0
     return {
         "best": best,
-        "regret": math.expm1(statistics.mean(behind)) if behind else None,
-        "error": (statistics.stdev(behind) / math.sqrt(len(behind))) if len(behind) > 1 else None,
+        "regret": math.expm1(statistics.median(behind)),
+        "error": (statistics.stdev(behind) / math.sqrt(passes)) if passes > 1 else None,
         "gain": gain,
         "said": said,
         "verdict": confirmation.get("verdict"),
@@ -295,7 +298,7 @@ def one(options, name):
         result["launches"] = {str(key): rate for key, rate in rates.items()}
         result.update(judged(name, report, rates))
         print("  best %s, answer %s behind, gain %.2fx, said %s" % (
-            result["best"], "%.1f %%" % (100 * result["regret"]) if result["regret"] is not None else "?",
+            result["best"], "%.1f %%" % (100 * result["regret"]),
             result["gain"], result["said"] and "%.2fx" % result["said"]), flush=True)
     return result
 

@@ -192,6 +192,11 @@ class Session:
         sys.stderr.flush()
         os._exit(0)
 
+    def close(self):
+        """Ends all workers; updates of the weights are not seen any more."""
+        self._lanes.close()
+        self._updates.forget()
+
     def at_exit(self):
         """The script comes to its end in the midst of a round: what there is of it may be enough."""
         told = self._round() if self._round is not None else None

@@ -166,6 +166,49 @@ def a_script_is_tuned_and_the_change_is_shown_at_its_own_line(tmp):
     subprocess.run([PYTHON, "-m", "py_compile", "train.py"], cwd=tmp, check=True, capture_output=True)
 
 
+@test
+def the_change_of_a_report_is_applied_after_asking(tmp):
+    # Bug: a script that is changed though it is no longer what was tuned, or though nobody agreed.
+    shutil.copy(SCRIPTS / "train.py", tmp)
+    words = [*TWO, "--", PYTHON, "train.py"]
+    refused(2, "Nobody can be asked here", *QUIET, "--apply", *words, cwd=tmp, env=environment(SCRIPTS))
+    before = (tmp / "train.py").read_text()
+    code, _, err = run(*QUIET, "--no-confirm", "--budget", "3s", *words, cwd=tmp, env=environment(SCRIPTS))
+    assert code == 0, err
+    patch = report_of(tmp)["settings"][0]["patch"]
+    refused(2, "Nobody can be asked here", "apply", "r.json", cwd=tmp)
+    assert (tmp / "train.py").read_text() == before
+    code, out, err = run("apply", "r.json", "--yes", cwd=tmp)
+    assert code == 0 and patch in out and "train.py.orig is what it was" in out, (out, err)
+    assert "num_workers=2" in (tmp / "train.py").read_text()
+    assert (tmp / "train.py.orig").read_text() == before
+    refused(4, "no longer what was tuned", "apply", "r.json", "--yes", cwd=tmp)
+
+
+@test
+def a_loader_is_tuned_in_the_process_of_a_notebook(tmp):
+    # Bug: a loop that is never seen, or a loader that is another one afterwards.
+    (tmp / "cells.py").write_text("""
+import json
+import sys
+
+import feedrate
+from rows import Rows
+from torch.utils.data import DataLoader
+
+loader = DataLoader(Rows(256), batch_size=16)
+result = feedrate.autotune(loader, lambda batch: None, *sys.argv[2:], command=sys.argv[1])
+json.dump(result.report, open("r.json", "w"))
+print(result.arguments, len(list(loader)))
+print(result)
+""")
+    done = subprocess.run([PYTHON, "cells.py", AUTOTUNE, "--budget", "3s", *TWO], cwd=tmp, capture_output=True,
+                          text=True, check=False, env=dict(os.environ, **environment(SCRIPTS, HOOK)))
+    assert done.returncode == 0, done.stderr
+    gains_by_workers(report_of(tmp))
+    assert re.match(r"\{'num_workers': .*\} 16\n", done.stdout) and "SET" in done.stdout, done.stdout
+
+
 def apply_diff(tmp, text):
     """Does by hand what the diff says."""
     first, *lines = text.splitlines()

@@ -62,6 +62,7 @@ inline Report full_report() {
   Report report = example_report();
   report.allowed = {Tier::safe, Tier::numerics, Tier::training};
   report.constraints = {std::uint64_t{1} << 30, std::uint64_t{1} << 33, 8, 64, 64};
+  report.price = Price{3.5, "EUR"};
   report.accelerator = accelerator_named("h100/resnet50");
   Outcome& outcome = report.outcome;
   const Config wide{

@@ -11,6 +11,7 @@
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
 #include "feedrate/report/gate/gate.hpp"
+#include "feedrate/report/price.hpp"
 #include "feedrate/tune/state/options.hpp"
 #include "request/flags.hpp"
 #include "values/against.hpp"
@@ -82,6 +83,7 @@ struct OutputRequest {
   bool quiet = false;
   bool verbose = false;  ///< all that was measured, not one screen
   bool progress = true;
+  std::optional<Price> price = {};  ///< of the machine
   ColorWish color = ColorWish::automatic;
 };
 

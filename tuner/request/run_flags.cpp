@@ -10,6 +10,7 @@
 #include "request/option_group.hpp"
 #include "request/search_options.hpp"
 #include "values/axes.hpp"
+#include "values/price.hpp"
 
 namespace feedrate {
 namespace {
@@ -167,6 +168,10 @@ void add_output(CLI::App& app, OutputRequest& output) {
   group.flag("--json", output.json, "Print the report as JSON instead of the screen.");
   group.flag("--quiet", output.quiet, "Print only the result and errors.");
   group.flag("--verbose", output.verbose, "Print everything that was measured, not one screen.");
+  group.value("--price", output.price, "AMOUNT/h",
+              "Also say what waiting for data costs, if the machine costs so much, such as 3.50/h "
+              "or '3.50 EUR/h'.",
+              parse_price);
   group.off("--no-progress", output.progress, "Do not show what is being tried.");
 }
 

@@ -106,6 +106,7 @@ Report begin_report(const TuneRequest& request, const TrainingDevice& device) {
   report.device_given = request.device.is_given();
   report.accelerator = device.accelerator;
   report.constraints = request.constraints;
+  report.price = request.output.price;
   report.reference_given = request.against.has_value();
   return report;
 }

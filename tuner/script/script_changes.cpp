@@ -2,7 +2,7 @@
 // What ScriptTrials asks the hook of the script's source and its data.
 #include "feedrate/report/json/fields.hpp"
 #include "feedrate/report/text/settings.hpp"
-#include "script/decoding.hpp"
+#include "hook/decoding.hpp"
 #include "script/launch_text.hpp"
 #include "script/rank_answers.hpp"
 #include "script/script_trials.hpp"

@@ -17,6 +17,7 @@
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/measure/workload.hpp"
 #include "feedrate/report/constraints.hpp"
+#include "feedrate/report/price.hpp"
 #include "feedrate/report/requirement.hpp"
 #include "feedrate/report/script.hpp"
 #include "feedrate/report/sentences.hpp"
@@ -104,6 +105,7 @@ struct Report {
   Outcome outcome;
   Sentences sentences;  ///< of its file, where it was read from one
   std::vector<Skip> skips;
+  std::optional<Price> price;                 ///< of the machine; empty: not given
   std::optional<Confirmation> confirmation;   ///< of a command's recommendation
   std::vector<std::string> touched_files;     ///< that a command made or changed, where it ran
   std::vector<std::string> notes;             ///< what else is to be known of a command

@@ -34,6 +34,7 @@ struct Script {
   bool iterable = false;      ///< its dataset is an IterableDataset
   std::string batch_fixed;    ///< why its batch can't be changed; empty: it can
   std::string start_fixed;    ///< why its workers can't stay; empty: they can
+  std::string start_method;   ///< of its workers: fork, spawn or forkserver; empty: unknown
   std::uint64_t batches = 0;  ///< of an epoch; 0: unknown
   std::string device;         ///< cpu or cuda
   std::string gpu;            ///< its name

@@ -113,6 +113,29 @@ TEST_CASE("where a narrower change is tried next, nobody is told not to change t
   CHECK_THAT(text, EndsWith("samples/s. Inconclusive."));
 }
 
+TEST_CASE(
+    "workers that import the script again are told of, with the time that they took to start") {
+  // Bug: a minute of starting, and nobody says what it was.
+  const auto probe_of = [](Part part, int workers, double first_batch_s) {
+    Probe probe;
+    probe.part = part;
+    probe.config.workers = workers;
+    probe.round.first_batch_s = first_batch_s;
+    return probe;
+  };
+  Outcome outcome;
+  outcome.probes = {probe_of(Part::loader, 2, 3), probe_of(Part::loader, 8, 12),
+                    probe_of(Part::coupled, 16, 0)};
+  Script script;
+  CHECK(detail::start_text(script, outcome).empty());
+  script.start_method = "fork";
+  CHECK(detail::start_text(script, outcome).empty());
+  script.start_method = "spawn";
+  CHECK(detail::start_text(script, outcome) ==
+        "Workers start by spawn: each imports the script again. The first batch of 8 workers came "
+        "after 12.0 s.");
+}
+
 TEST_CASE("a script that nothing should change is described by one launch") {
   // Bug: "confirmed: 1.00x, 400 to 0 samples/s".
   Confirmation confirmation{.as_is_samples_per_s = 400, .as_is_gpu = {.nvml_busy = 0.5}};

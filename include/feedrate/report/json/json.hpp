@@ -16,6 +16,7 @@
 #include "feedrate/report/json/trial_json.hpp"
 #include "feedrate/report/json/what_if_json.hpp"
 #include "feedrate/report/report.hpp"
+#include "feedrate/report/text/price_text.hpp"
 
 namespace feedrate::inline v0 {
 namespace detail {
@@ -97,6 +98,18 @@ inline Json space_json(const Report& report) {
   return json;
 }
 
+/// Null without a price.
+inline Json price_json(const Report& report) {
+  if (!report.price) return nullptr;
+  const WaitingCosts costs = waiting_costs(report);
+  const auto or_null = [](const auto& value) { return value ? Json(*value) : Json(nullptr); };
+  return {{"per_hour", report.price->per_hour},
+          {"currency", report.price->currency},
+          {"waiting_per_day", or_null(costs.per_day)},
+          {"waiting_per_epoch", or_null(costs.per_epoch)},
+          {"saved_per_day", or_null(costs.saved_per_day)}};
+}
+
 inline Json best_device_json(const DeviceCeiling& best) {
   if (best.samples_per_s <= 0) return nullptr;
   return {{"config", to_json(best.config)}, {"samples_per_s", best.samples_per_s}};
@@ -137,6 +150,7 @@ inline Json to_json(const Report& report) {
   json["skipped"] = detail::json_array(report.skips, [](const Skip& skip) -> Json {
     return {{"sample", skip.sample}, {"name", skip.name}, {"reason", skip.reason}};
   });
+  json["price"] = detail::price_json(report);
   json["confirmation"] = report.confirmation ? to_json(*report.confirmation) : Json(nullptr);
   json["touched_files"] = report.touched_files;
   json["notes"] = report.notes;

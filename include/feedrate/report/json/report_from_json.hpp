@@ -12,6 +12,10 @@
 
 namespace feedrate::inline v0 {
 
+inline void from_json(const Json& json, Price& price) {
+  detail::read_all(json, "per_hour", price.per_hour, "currency", price.currency);
+}
+
 inline void from_json(const Json& json, Setting& setting) {
   detail::read_all(json, "framework", setting.framework, "text", setting.text, "measured_with",
                    setting.measured_with);
@@ -110,8 +114,8 @@ inline Report report_from_json(const Json& json) {
     if (!emulation.is_null()) read(emulation, "accelerator", report.accelerator);
   });
   read_all(json, "skipped", report.skips, "settings", report.settings, "next", report.next);
-  read_newer(json, "confirmation", report.confirmation, "touched_files", report.touched_files,
-             "notes", report.notes, "requirements", report.requirements);
+  read_newer(json, "price", report.price, "confirmation", report.confirmation, "touched_files",
+             report.touched_files, "notes", report.notes, "requirements", report.requirements);
   check_trials(report.outcome);
   if (report.confirmation && !json.at("confirmation").contains("config")) {  // of an older report
     report.confirmation->config = report.outcome.trials[report.outcome.reference].config;

@@ -30,6 +30,7 @@ inline Json to_json(const Script& script) {
           {"iterable", script.iterable},
           {"batch_fixed", detail::or_null(script.batch_fixed)},
           {"start_fixed", detail::or_null(script.start_fixed)},
+          {"start_method", detail::or_null(script.start_method)},
           {"batches", script.batches},
           {"device", script.device},
           {"gpu", detail::or_null(script.gpu)},
@@ -52,6 +53,7 @@ inline void from_json(const Json& json, Script& script) {
   detail::read_older_config(json, "config", script.config);
   detail::read_if_told(json, "iterable", script.iterable);
   detail::read_if_told(json, "start_fixed", script.start_fixed);
+  detail::read_if_told(json, "start_method", script.start_method);
   detail::read_if_told(json, "batches_per_update", script.batches_per_update);
 }
 

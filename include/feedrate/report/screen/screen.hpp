@@ -21,6 +21,7 @@
 #include "feedrate/report/text/card.hpp"
 #include "feedrate/report/text/emulation.hpp"
 #include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/price_text.hpp"
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/what_if_text.hpp"
 #include "feedrate/report/text/words.hpp"
@@ -45,6 +46,7 @@ class Screen {
     section("GATE", requirements());
     text_ += rate_table(report_, options_) + "\n";
     section("WHY", why_lines(report_, options_.verbose));
+    if (report_.price) section("COST", {price_text(report_)});
     emulation();
     what_ifs();
     text_ += "\n";

@@ -142,6 +142,24 @@ inline std::string copies_text(const Script& script) {
          "copy. With pinned memory and non_blocking=True it would not wait.";
 }
 
+/// How workers start, where each of them imports the script again, and how long the most of them
+/// took.
+inline std::string start_text(const Script& script, const Outcome& outcome) {
+  if (script.start_method.empty() || script.start_method == "fork") return {};
+  int workers = 0;
+  double seconds = 0;
+  for (const Probe& probe : outcome.probes) {
+    if (probe.part != Part::loader || probe.config.workers <= workers) continue;
+    workers = probe.config.workers;
+    seconds = probe.round.first_batch_s;
+  }
+  const std::string text =
+      "Workers start by " + script.start_method + ": each imports the script again";
+  if (workers == 0) return text + ".";
+  return text + ". The first batch of " + std::to_string(workers) +
+         (workers == 1 ? " worker" : " workers") + " came after " + format_duration(seconds) + ".";
+}
+
 }  // namespace detail
 
 /// "train_loader of train.py (made in train.py:23, its loop trains)".
@@ -157,6 +175,7 @@ inline std::vector<std::string> script_lines(const Report& report) {
   std::vector<std::string> lines;
   lines.push_back(detail::boundary_text(report.outcome));
   lines.push_back(detail::copies_text(script));
+  lines.push_back(detail::start_text(script, report.outcome));
   if (const double parked = detail::parked_share(report.outcome); parked > 0.01) {
     lines.push_back("Idle workers used " + format_percent(parked) +
                     " of a core during the measurements.");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "script/decoding.hpp"
+#include "hook/decoding.hpp"
 
 #include <cstdint>
 #include <exception>

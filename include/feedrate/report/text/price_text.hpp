@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waiting for data costs, in words.
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "feedrate/report/report.hpp"
+
+namespace feedrate::inline v0 {
+namespace detail {
+
+/// "1.23", and "0.0042" where two decimals would say nothing.
+inline std::string amount(double value) {
+  std::array<char, 64> text{};
+  const int decimals = value != 0 && value < 0.1 ? 4 : 2;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+}  // namespace detail
+
+/// Of the config that the user has now, and of what is recommended.
+inline WaitingCosts waiting_costs(const Report& report) {
+  const Outcome& outcome = report.outcome;
+  const Trial& now = outcome.trials[outcome.reference];
+  std::optional<double> waiting, epoch_s;
+  if (const auto fed = now.fed()) waiting = 1 - *fed;
+  if (report.workload.samples > 0 && !now.rounds.empty()) {
+    epoch_s = static_cast<double>(report.workload.samples) / now.samples_per_s().estimate;
+  }
+  const bool keeps = outcome.tiers.empty() || outcome.choice().trial == outcome.reference;
+  const double proven = keeps ? 1 : outcome.verified.value_or(outcome.choice().speedup).estimate;
+  return waiting_costs(report.price.value_or(Price{}), waiting, epoch_s, proven);
+}
+
+/// "At 3.50 EUR/h, waiting for data costs 42.00 a day and 1.20 an epoch. The change saves 60.10 a
+/// day." Empty without a price.
+inline std::string price_text(const Report& report) {
+  if (!report.price) return {};
+  const WaitingCosts costs = waiting_costs(report);
+  const std::string unit = report.price->currency.empty() ? "" : " " + report.price->currency;
+  std::string text = "At " + detail::amount(report.price->per_hour) + unit + "/h, ";
+  if (costs.per_day) {
+    text += "waiting for data costs " + detail::amount(*costs.per_day) + " a day";
+    if (costs.per_epoch) text += " and " + detail::amount(*costs.per_epoch) + " an epoch";
+  } else {
+    text += "what waiting for data costs is unknown";
+  }
+  const double saved = costs.saved_per_day.value_or(0);
+  return text + (saved > 0 ? ". The change saves " + detail::amount(saved) + " a day." : ".");
+}
+
+}  // namespace feedrate::inline v0

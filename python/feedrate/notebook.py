@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`feedrate.autotune(loader, step)`: tunes a DataLoader in the process that has it, as a notebook does.
+
+The command `autotune` runs beside this process and asks; what it launches as its script only passes
+on where it can be reached, and the loop is here.
+"""
+
+import contextlib
+import copy
+import html
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+WAIT_S = 60.0  # for the command to start
+NAP_S = 0.02
+ADDRESS = "address"  # the file with the path of autotune's socket
+
+
+class Over(BaseException):
+    """autotune has its answer, or is gone."""
+
+
+class Result:
+    """What to set, and how much faster that is. `print(result)` has the whole screen."""
+
+    def __init__(self, report, screen):
+        self.report = report  # as of the command's JSON
+        self._screen = screen
+
+    @property
+    def config(self):
+        """The recommended settings by axis, such as `workers` and `prefetch`."""
+        return self.report["recommendation"]["config"]
+
+    @property
+    def speedup(self):
+        """(estimate, low, high) of the rate against the loader as it is; 95 % interval, by rounds in
+        turn in this process. (1, 1, 1) where nothing was proven faster."""
+        tiers = self.report["recommendation"]["tiers"]
+        gain = tiers[self.report["recommendation"]["tier"]]["speedup"]
+        return gain["estimate"], gain["low"], gain["high"]
+
+    @property
+    def arguments(self):
+        """The same as keyword arguments of DataLoader."""
+        config = self.config
+        arguments = {"num_workers": config["workers"], "pin_memory": config["pinned"],
+                     "batch_size": config["batch"]}
+        if config["workers"] > 0:
+            arguments.update(prefetch_factor=config["prefetch"],
+                             persistent_workers=config["persistent"])
+        return arguments
+
+    def __repr__(self):
+        return self._screen
+
+    def _repr_html_(self):
+        """A table of all measured configs, the recommended one in bold."""
+        rows = [self._row(trial) for trial in self.report["trials"] if trial.get("samples_per_s")]
+        words = ", ".join("%s=%r" % item for item in self.arguments.items())
+        return ("<p><b>%s</b>: %.2fx as fast as now (95 %% interval %.2f to %.2f)</p>"
+                "<table><tr><th>workers</th><th>prefetch</th><th>batch</th><th>samples/s</th></tr>%s"
+                "</table>" % (html.escape(words), *(value or 0 for value in self.speedup),
+                              "".join(rows)))
+
+    def _row(self, trial):
+        config = trial["config"]
+        cells = [config["workers"], config["prefetch"], config["batch"],
+                 "%.0f" % trial["samples_per_s"]["estimate"]]
+        mark = "<b>%s</b>" if config == self.config else "%s"
+        return "<tr>%s</tr>" % "".join("<td>" + mark % cell + "</td>" for cell in cells)
+
+
+def autotune(loader, step, *options, keep=(), command="autotune"):
+    """Finds the fastest settings of a `DataLoader` for `step(batch)`, in this process.
+
+    `step` trains on one batch. It is called as often as `autotune` asks, on batches of `loader` with
+    other settings, for about 30 s. So it trains the model: name what has `state_dict()` and
+    `load_state_dict()` in `keep`, as `keep=[model, optimizer]`, and it is restored at the end, bit
+    for bit, and so are the random numbers of Python, NumPy and PyTorch.
+
+    `options` are those of the command line, such as `"--budget", "2min"`. Nothing is confirmed in
+    fresh processes. `loader` stays as it is: `DataLoader(..., **result.arguments)` has the answer.
+
+    Returns a `Result`. Raises FileNotFoundError where there is no `autotune`, RuntimeError where it
+    ends without an answer, and what `step` raises.
+    """
+    program = shutil.which(command)
+    if program is None:
+        raise FileNotFoundError("There is no program '%s' in PATH: build it, or give command=PATH."
+                                % command)
+    with tempfile.TemporaryDirectory(prefix="feedrate-") as folder, kept(keep):
+        report = os.path.join(folder, "report.json")
+        words = [program, "--quiet", "--no-confirm", "--output", report, *options, "--",
+                 sys.executable, os.path.abspath(__file__), folder, str(os.getpid())]
+        with open(os.path.join(folder, "errors"), "w+") as errors:
+            child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                     stderr=errors, text=True, start_new_session=True,
+                                     env=dict(os.environ, FEEDRATE_LOOP_IN_PARENT="1"))
+            try:
+                train(loader, step, address_of(child, folder))
+                screen, _ = child.communicate()
+            finally:
+                if child.poll() is None:  # step failed, or the user interrupted
+                    child.terminate()
+                    child.wait()  # it ends all that it started first
+                child.stdout.close()
+            errors.seek(0)
+            said = errors.read().strip()
+        if child.returncode != 0 or not os.path.exists(report):
+            raise RuntimeError("autotune ended without an answer: "
+                               + (said.splitlines()[-1] if said else "it said nothing."))
+        with open(report) as file:
+            return Result(json.load(file), screen)
+
+
+def address_of(child, folder):
+    """The path of autotune's socket, once its child has told it; None where autotune ended."""
+    path = os.path.join(folder, ADDRESS)
+    due_s = time.monotonic() + WAIT_S
+    while child.poll() is None and time.monotonic() < due_s:
+        if os.path.exists(path):
+            with open(path) as file:
+                return file.read()
+        time.sleep(NAP_S)
+    return None
+
+
+def train(loader, step, address):
+    """The loop: steps on what autotune asks for, until it has its answer."""
+    if address is None:
+        return
+    from .channel import Channel
+    from .session import Session
+    from .stepping import device_of
+    from .training import TrainingSigns
+
+    class Served(Session):
+        def _end(self):
+            raise Over
+
+    torch = sys.modules["torch"]
+    signs = TrainingSigns()
+    signs.watch()
+    inner = iter(loader)
+    try:
+        batch = next(inner)
+        step(batch)
+        served = Served(Channel(address), loader, batch, None, None,
+                        signs.precision(torch, device_of(torch)))
+    finally:
+        signs.forget()
+    served.keep(inner)
+    served.greet({"loader": described(loader), "others": [], "copies": signs.copies()})
+    try:
+        while True:
+            for batch in served:
+                step(batch)
+            served.new_epoch()
+    except Over:
+        pass
+    finally:
+        served.close()
+        if getattr(loader, "_iterator", None) is inner:  # its workers have ended
+            object.__setattr__(loader, "_iterator", None)
+
+
+def described(loader):
+    return {"index": 1, "name": None, "class": type(loader).__name__, "file": None, "line": 0,
+            "batches": 1, "trained": 1, "why": "asked for"}
+
+
+@contextlib.contextmanager
+def kept(objects):
+    """Restores the states of the objects, and of random numbers, at the end."""
+    torch, numpy = sys.modules["torch"], sys.modules.get("numpy")
+    states = [copy.deepcopy(one.state_dict()) for one in objects]
+    python_state, torch_state = random.getstate(), torch.get_rng_state()
+    numpy_state = numpy.random.get_state() if numpy else None
+    cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
+    try:
+        yield
+    finally:
+        for one, state in zip(objects, states):
+            one.load_state_dict(state)
+        random.setstate(python_state)
+        torch.set_rng_state(torch_state)
+        if numpy:
+            numpy.random.set_state(numpy_state)
+        if cuda_states is not None:
+            torch.cuda.set_rng_state_all(cuda_states)
+
+
+def relay(folder, owner):
+    """What autotune launches: says where it can be reached, and lives as long as the loop."""
+    draft = os.path.join(folder, "draft")
+    with open(draft, "w") as file:
+        file.write(os.environ["FEEDRATE_ATTACH"])
+    os.rename(draft, os.path.join(folder, ADDRESS))
+    while True:
+        time.sleep(0.2)
+        os.kill(owner, 0)  # raises where it is gone
+
+
+if __name__ == "__main__":
+    relay(sys.argv[1], int(sys.argv[2]))
