@@ -34,6 +34,9 @@ TEST_CASE("The screen fits 24 lines, and the verdict comes first", "[screen]") {
   // Bug: the recommendation below two pages of details. The last line, the report's name, is the
   // command's.
   Report report = testing::full_report();
+  CHECK_THAT(screen_text(report),
+             ContainsSubstring("\nCOST  At 3.50 EUR/h, waiting for data costs"));
+  report.price.reset();
   report.outcome.what_if.clear();  // they are shown where the user asks for them
   report.skips.clear();
   report.outcome.trials[0].config.accumulate = 1;
