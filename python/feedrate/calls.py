@@ -5,11 +5,13 @@ import ast
 import bisect
 import functools
 import linecache
+import re
 import tokenize
 
 PARAMETERS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers",
               "collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn",
               "multiprocessing_context", "generator")
+INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")  # in the path of what is not the user's
 
 
 class Unclear(Exception):

@@ -11,6 +11,7 @@ import html
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,8 @@ class Result:
 
     def __init__(self, report, screen):
         self.report = report  # as of the command's JSON
-        self._screen = screen
+        # What to run next, and where the report is, are those of a command.
+        self._screen = re.split(r"^(?:NEXT |report: )", screen, maxsplit=1, flags=re.MULTILINE)[0]
 
     @property
     def config(self):

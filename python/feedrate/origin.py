@@ -11,7 +11,7 @@ import functools
 import os
 import sys
 
-from .calls import Text, read
+from .calls import INSTALLED, Text, read
 
 DEEPEST = 12  # steps from a name to where it is set
 
@@ -189,7 +189,7 @@ class _Trace:
             for alias in node.names:
                 module = sys.modules.get(node.module or "")
                 file = getattr(module, "__file__", None)
-                if (alias.asname or alias.name) == name and file is not None:
+                if (alias.asname or alias.name) == name and file and not INSTALLED.search(file):
                     other = source_of(file)
                     values = _assigned(other, other.tree, alias.name) if other else []
                     if len(values) == 1:

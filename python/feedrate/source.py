@@ -8,10 +8,9 @@ out. Where the text can't be read or understood, a sentence says what to set ins
 import ast
 import difflib
 import os
-import re
 import sys
 
-from .calls import PARAMETERS, Text, Unclear, find_call
+from .calls import INSTALLED, PARAMETERS, Text, Unclear, find_call
 from .edits import Code, edited, edits_of
 from .origin import Literal, Option, Unknown, Variable, origin_of
 from .patch import patch_of, text_of
@@ -28,7 +27,6 @@ TRAINING_ARGUMENTS = {
 }
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 LIBRARY_FOLDER = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
-INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 
 # Which line of the script it was.

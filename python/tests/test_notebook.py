@@ -49,7 +49,7 @@ with open(report, "w") as file:
                "trials": [{"config": config, "samples_per_s": {"estimate": 400}},
                           {"config": hello["config"], "samples_per_s": {"estimate": 200}},
                           {"config": hello["config"], "samples_per_s": None}]}, file)
-print("SET  workers 2")
+print("SET  workers 2\\nNEXT  autotune again\\nreport: /tmp/gone")
 """
 
 

@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -165,6 +167,19 @@ class Places(Folder):
             loader = DataLoader(rows, num_workers=config["workers"])
             """, changes={"num_workers": 8})
         self.assertIn('+config = {"batch": 4, "workers": 8}', told["diff"])
+
+    def test_of_another_module_is_its_constant_unless_that_is_installed(self):
+        # Bug: a patch that edits a package in site-packages.
+        for folder, changed in (("own", "+WORKERS = 8"), ("site-packages", "num_workers=8")):
+            os.mkdir(os.path.join(self.folder, folder))
+            file = self.write("WORKERS = 4\n", folder + "/settings.py")
+            module = types.SimpleNamespace(__file__=file)
+            with mock.patch.dict(sys.modules, {"trial_settings": module}):
+                told = self.told("""
+                    from trial_settings import WORKERS
+                    loader = DataLoader(rows, num_workers=WORKERS)
+                    """, changes={"num_workers": 8})
+            self.assertIn(changed, told["diff"])
 
     def test_of_a_variable_is_the_environment(self):
         for read in ('int(os.environ.get("WORKERS", 4))', 'int(os.environ["WORKERS"])',

@@ -79,6 +79,15 @@ TEST_CASE("A script that has changed since is refused, and nothing is written", 
                     ContainsSubstring("no longer where it was tuned"));
 }
 
+TEST_CASE("The change of an interrupted run is not applied", "[apply]") {
+  // Bug: Ctrl-C during the confirmation, and a change that nothing has confirmed.
+  const Repository repository;
+  Report report = repository.report();
+  report.outcome.interrupted = true;
+  CHECK_THROWS_WITH(apply_change(report, true), ContainsSubstring("interrupted before"));
+  CHECK(Repository::text_of(repository.script) == before);
+}
+
 TEST_CASE("Another .orig file is not overwritten", "[apply]") {
   // Bug: the only copy of somebody's older version is lost.
   const Repository repository;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -62,6 +63,7 @@ std::vector<std::string> files_named_in(const std::string& patch) {
 }
 
 bool is_agreed() {
+  std::signal(SIGINT, SIG_DFL);  // all is written by now: Ctrl-C ends it
   std::cout << "Apply this? [y/N] " << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
@@ -134,12 +136,8 @@ bool is_of_hunk(std::string_view line) {
   return !line.empty() && (line[0] == ' ' || line[0] == '-' || line[0] == '+');
 }
 
-fs::path original_of(const std::string& path) {
-  return path + ".orig";
-}
-
 void require_no_other_original(const PatchedFile& file) {
-  const fs::path original = original_of(file.path);
+  const fs::path original = file.path + ".orig";
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(original, ignored))) return;
   if (fs::is_regular_file(original, ignored) && content_of(original) == file.before) return;
@@ -200,20 +198,25 @@ void replace_files(const std::vector<PatchedFile>& files) {
   for (const PatchedFile& file : files) {
     const std::string path = fs::canonical(file.path).string();
     const fs::perms mode = fs::status(path).permissions();
-    write_content(original_of(file.path).string(), file.before);
+    write_content(file.path + ".orig", file.before);
     write_content(path, file.after);
     fs::permissions(path, mode);
   }
 }
 
 void require_somebody_to_ask(bool yes) {
-  if (yes || isatty(STDIN_FILENO)) return;
+  if (yes || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) return;
   throw Error(Fault::usage,
               "Nobody can be asked here whether to change the script: add --yes, or write "
               "autotune show REPORT --patch to see the change.");
 }
 
 void apply_change(const Report& report, bool yes) {
+  if (report.outcome.interrupted) {
+    throw Error(Fault::usage,
+                "The run was interrupted before fresh processes could confirm the change: run "
+                "autotune --resume REPORT, then apply.");
+  }
   const auto files = patched_files(report);
   if (files.empty()) return print_out("No file is to be changed. " + launch_beside(report) + "\n");
   print_out(patch_of(report));
@@ -225,9 +228,16 @@ void apply_change(const Report& report, bool yes) {
   print_out(launch_beside(report));
 }
 
-void require_change_can_be_made(const CommandRequest& command) {
+void require_change_can_be_made(const TuneRequest& request) {
+  const CommandRequest& command = request.command;
   require_patch_file(command.patch);
-  if (command.apply) require_somebody_to_ask(command.yes);
+  if (!command.apply) return;
+  if (request.output.json || request.output.file == "-") {
+    throw Error(Fault::usage,
+                "--apply shows the change on standard output, where the JSON goes: leave one out, "
+                "or write autotune apply REPORT afterwards.");
+  }
+  require_somebody_to_ask(command.yes);
 }
 
 void make_change(const Report& report, const CommandRequest& command) {

@@ -34,12 +34,12 @@ void replace_files(const std::vector<PatchedFile>& files);
 void require_somebody_to_ask(bool yes);
 
 /// Shows the change of a report and applies it, after asking unless `yes`. Throws as patched_files
-/// and replace_files.
+/// and replace_files, and Error(usage) where the run was interrupted: its change is not confirmed.
 void apply_change(const Report& report, bool yes);
 
 /// --patch and --apply of a run. Throws Error(usage) before anything is measured, where they could
 /// not be obeyed at its end.
-void require_change_can_be_made(const CommandRequest& command);
+void require_change_can_be_made(const TuneRequest& request);
 
 /// Writes the patch, and changes the script unless the run was interrupted.
 void make_change(const Report& report, const CommandRequest& command);

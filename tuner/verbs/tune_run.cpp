@@ -47,7 +47,7 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
 
 int TuneRun::operator()() {
   require_writable(request_.gate);
-  require_change_can_be_made(request_.command);
+  require_change_can_be_made(request_);
   begin();
   plan();
   open_journal();
