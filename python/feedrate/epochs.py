@@ -4,9 +4,11 @@ next one costs each lane.
 
 Lanes go on from epoch to epoch, since a short round rarely meets the end of one. So each round
 counts the start of an epoch by its share: a tenth of it, where the round has a tenth of an epoch's
-batches.
+batches. But where the workers load a good part of an epoch ahead, an epoch has no middle in which
+its rate is steady: such rounds are whole epochs.
 """
 
+import math
 import sys
 
 from .lanes import key_of, kept_random_state
@@ -17,6 +19,8 @@ UNSEEN = 0.005
 LARGE = 0.05
 LOOKS = 2  # at other starts
 ENOUGH = 64  # steps of a replay
+SHORT = 4  # times what the workers load ahead, and an epoch has a middle
+LONGEST_EPOCH = 15  # times what a round is to take
 KEEPS = 3  # epochs of updates without a batch, until it is said that the script keeps its batches
 
 
@@ -78,12 +82,31 @@ class Boundaries:
         self._now = now
         self._beat = beat
         self._seen = {}  # seconds, by lane and by whether its workers stay
+        self._batch_s = math.inf  # for one of the script's size, at the fastest rate so far
         self.is_made_anew = False  # the script makes its loader at each epoch: no worker stays
+
+    def whole_epoch(self, lane, config, times, wanted):
+        """Batches of an epoch, where rounds of the lane are to be whole ones; else 0. Decided once,
+        by the fastest rate so far: a lane is hardly slower that loads so far ahead."""
+        if config["prefetch"] not in lane.by_epochs:
+            batches = self._epochs.batches if times == 1 and not self._epochs.leaves_early else 0
+            limit = min(SHORT * lane.capacity, wanted.max_batches) if wanted.exactly == 0 else 0
+            is_quick = batches * self._batch_s <= LONGEST_EPOCH * wanted.seconds
+            lane.by_epochs[config["prefetch"]] = batches if batches <= limit and is_quick else 0
+        return lane.by_epochs[config["prefetch"]]
+
+    def begin(self, lane, config, batches):
+        """The lane's next batch is the first of an epoch of so many, and none is loaded yet."""
+        lane.stays = bool(config["persistent"]) and not self.is_made_anew
+        lane.finish_epoch(self._beat)
+        lane.set_pass(batches)
 
     def add_share(self, answer, lane, config, times):
         """Adds to a round its share of the start of an epoch. `times` as large as the script's are
         its batches."""
         batches = self._epochs.batches / times
+        if answer["batches"] > 0:
+            self._batch_s = min(self._batch_s, answer["duration_s"] / answer["batches"] / times)
         if lane.workers == 0 or batches == 0 or answer["batches"] == 0:
             return
         lane.stays = bool(config["persistent"]) and not self.is_made_anew

@@ -7,6 +7,7 @@ the step: nothing is flattered.
 """
 
 import copy
+import itertools
 import os
 import time
 
@@ -56,14 +57,16 @@ class Batches:
         return [next(self._indices) for _ in range(self._size)]
 
 
-class Endless:
-    """A sampler that is its own iterator; lengths are those of the one it stands for."""
+class Passes:
+    """A sampler whose passes go on where the last one ended; lengths are those of the one it stands
+    for."""
 
     def __init__(self, drawn):
         self._drawn = drawn
+        self.batches = None  # of a pass; None: it has no end
 
     def __iter__(self):
-        return self._drawn
+        return itertools.islice(self._drawn, self.batches)
 
 
 def has_plain_batches(loader, data):
@@ -152,6 +155,7 @@ class Lane:
         self.start_s = 0.0  # from its making to its first batch
         self._levels = {}  # by prefetch: batches that lay ready behind its last round with the step
         self.used = 0  # when it was used last; counts up
+        self.by_epochs = {}  # by prefetch: batches of an epoch, where its rounds are whole ones
 
     @property
     def workers(self):
@@ -244,6 +248,12 @@ class Lane:
     def finish_epoch(self, beat):
         """Takes all that was ordered, as a loop does before an epoch ends."""
         self._take_surplus(0, beat)
+
+    def set_pass(self, batches):
+        """Passes are of so many batches from the next on; None: they have no end."""
+        passes = self._loader._index_sampler
+        if isinstance(passes, Passes):
+            passes.batches = batches
 
     def begin_epoch(self):
         """Goes on to the next epoch as the script's loader would, until its first batch is there."""
@@ -339,6 +349,7 @@ class Lanes:
             self._lanes[key] = self._make(config)
             beat()
         lane = self._lanes[key]
+        lane.set_pass(None)
         lane.load_ahead(config["prefetch"], beat)
         lane.stays = bool(config["persistent"])
         lane.used = self._turn
@@ -412,11 +423,11 @@ class Lanes:
             return self._iterable_batches(batch) if batch != self._batch else {}
         loader = self._loader
         if loader.batch_sampler is None:
-            return {"sampler": Endless(self._shared(loader.sampler))}
+            return {"sampler": Passes(self._shared(loader.sampler))}
         if has_plain_batches(loader, self._data):
             samples = self._shared(loader.batch_sampler.sampler)
-            return {"batch_sampler": Endless(Batches(samples, batch))}
-        return {"batch_sampler": Endless(self._shared(loader.batch_sampler))}
+            return {"batch_sampler": Passes(Batches(samples, batch))}
+        return {"batch_sampler": Passes(self._shared(loader.batch_sampler))}
 
     def _iterable_batches(self, batch):
         loader = self._loader

@@ -17,7 +17,7 @@ from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .footprint import Footprint
-from .lanes import Lanes, UsedUp, has_plain_batches
+from .lanes import Lanes, UsedUp, has_plain_batches, kept_random_state
 from .meter import Meter
 from .stepping import device_of, step_settings
 from .training import Updates
@@ -261,6 +261,8 @@ class Session:
             batch = lane.take()
         first_batch_s = self._now() - began_s
         yield from self._step(batch, lane=lane)
+        if epoch := self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted):
+            return (yield from self._epochs_of(lane, epoch, config, wanted, meter, first_batch_s))
         warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
         for _ in range(warm_up):
             yield from self._step(lane.take(), lane=lane)
@@ -286,6 +288,40 @@ class Session:
         lane.keep_level()
         self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
         return answer
+
+    def _epochs_of(self, lane, batches, config, wanted, meter, first_batch_s):
+        """Whole epochs: each of the lane's begins with one of the script's, whose present one is
+        finished with batches that are there already."""
+        replay = yield from self._replay_of(config)
+        while not self._epochs.is_over() and not self._epochs.leaves_early:
+            yield from self._step(replay.take())
+        self._boundaries.begin(lane, config, batches)
+        window = Window(wanted, batches, 0)
+        starts_s = 0.0
+        while not window.is_over():
+            if self._epochs.is_over():
+                yield from self._between_epochs(None)
+            if window.batches == 0:
+                meter.begin(lane.pids(), self._lanes.others(lane))
+            for at in range(batches):
+                asked_s = self._now()
+                batch = self._first_of_epoch(lane) if at == 0 else lane.take()
+                got_s = self._now()
+                step_s = yield from self._step(batch, meter.step_times)
+                window.leave_out(self._outside_s)
+                window.add(self._samples(batch, config), got_s - asked_s,
+                           0.0 if self._outside else step_s)
+                starts_s += got_s - asked_s if at == 0 else 0.0
+                if at == batches // 2:
+                    self._footprint.measure(config, lane.pids(), self._lanes.others(lane),
+                                            lane.ready())
+        answer = meter.end(window, first_batch_s, 0)
+        answer["boundary_s"] = starts_s
+        return answer
+
+    def _first_of_epoch(self, lane):
+        with kept_random_state(self._torch):
+            return lane.take()
 
     @contextlib.contextmanager
     def _starting(self, config):
@@ -314,6 +350,8 @@ class Session:
             lane.resume(self._beat, empty=True)
             batch = lane.take()
         first_batch_s = self._now() - began_s
+        if epoch := self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted):
+            return self._drained_epochs(lane, epoch, config, wanted, meter, first_batch_s)
         for _ in range(lane.workers):
             lane.take()
             self._beat()
@@ -332,6 +370,25 @@ class Session:
         self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
         return answer
         yield  # makes this a coroutine like the others
+
+    def _drained_epochs(self, lane, batches, config, wanted, meter, first_batch_s):
+        """Whole epochs of the lane alone."""
+        self._boundaries.begin(lane, config, batches)
+        window = Window(wanted, batches, 0)
+        starts_s = 0.0
+        meter.begin(lane.pids(), self._lanes.others(lane))
+        while not window.is_over():
+            for at in range(batches):
+                asked_s = self._now()
+                batch = self._first_of_epoch(lane) if at == 0 else lane.take()
+                wait_s = self._now() - asked_s
+                self._errors.went_well()
+                window.add(self._samples(batch, config), wait_s, 0.0)
+                starts_s += wait_s if at == 0 else 0.0
+                self._beat()
+        answer = meter.end(window, first_batch_s, 0)
+        answer["boundary_s"] = starts_s
+        return answer
 
     def _replayed(self, config, wanted, meter):
         """The script's loop steps on batches that are there already; all workers sleep."""
@@ -379,10 +436,7 @@ class Session:
         self._outside_s = 0.0
         self._errors.went_well()
         if self._epochs.is_over():
-            if self._new_pass:
-                self._epochs.go_on()
-            else:
-                yield from self._end_epoch(lane)
+            yield from self._between_epochs(lane)
         self._new_pass = self._outside = False
         self._epochs.give()
         gave_s = self._now()
@@ -396,6 +450,12 @@ class Session:
         self._updates.add_batch()
         self._beat()
         return step_s
+
+    def _between_epochs(self, lane):
+        if self._new_pass:
+            self._epochs.go_on()
+        else:
+            yield from self._end_epoch(lane)
 
     def _end_epoch(self, lane):
         """The script validates, saves, and whatever else it does between two epochs."""

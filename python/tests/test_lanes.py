@@ -8,7 +8,7 @@ from unittest import mock
 from stub import data, torch
 
 from feedrate import lanes
-from feedrate.lanes import (Batches, Endless, Indices, Lane, Lanes, UsedUp, attributes_of,
+from feedrate.lanes import (Batches, Indices, Lane, Lanes, Passes, UsedUp, attributes_of,
                             has_plain_batches, key_of, settings_of, unopened)
 
 
@@ -170,10 +170,15 @@ class Drawing(unittest.TestCase):
         batches = Batches(Indices([0, 1, 2, 3]), 3)
         self.assertEqual([next(batches) for _ in range(3)], [[0, 1, 2], [3, 0, 1], [2, 3, 0]])
 
-    def test_an_endless_sampler_is_its_own_iterator(self):
+    def test_a_pass_goes_on_where_the_last_one_ended(self):
         # Would catch a pass that begins again for each lane.
-        drawn = iter([1, 2])
-        self.assertIs(iter(Endless(drawn)), drawn)
+        passes = Passes(iter(range(9)))
+        self.assertEqual(next(iter(passes)), 0)
+        passes.batches = 3
+        self.assertEqual(list(passes), [1, 2, 3])
+        self.assertEqual(list(passes), [4, 5, 6])
+        passes.batches = None
+        self.assertEqual(list(passes), [7, 8])
 
     def test_batches_of_the_users_own_are_drawn_as_they_are(self):
         loader = Loader(Numbers(), batch_sampler=[[0, 5], [7]])

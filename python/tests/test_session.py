@@ -279,6 +279,19 @@ class Epochs(Asking):
             self.assertEqual(one["outside_s"] % 10, 0)
         self.assertGreater(told[0]["outside_s"], 0)
 
+    def test_that_the_workers_load_ahead_are_measured_whole(self):
+        # Bug: 8 workers where 32 are a quarter faster: an epoch of 50 batches was measured as if it
+        # went on for ever, and so had a steady rate.
+        asked = {"workers": 2, "prefetch": 2}
+        taken, told = self.short(question("coupled"), question("coupled", asked),
+                                 question("loader", asked))
+        self.assertEqual(set(taken[1:-1]), {3})
+        for one in told[1:]:
+            self.assertEqual((one["batches"] % 3, one["samples"]), (0, 4 * one["batches"]))
+            self.assertEqual((one["ring_at_start"], one["ring_at_end"]), (0, 0))
+        self.assertEqual(told[1]["step_s"], told[1]["batches"] * STEP_S)
+        self.assertEqual(told[1]["outside_s"], 0.0)
+
     def test_that_end_are_said_to_autotune_and_so_is_the_next_one(self):
         self.short(question("coupled"))
         outside = [one["outside"] for one in self.channel.sent if "outside" in one]

@@ -177,12 +177,13 @@ class LoaderCalibration {
     return static_cast<int>(std::min(1e9, seconds / batches * rate_of_one_ * (1 + workers) / 2));
   }
 
-  /// Data that wait want more workers than cores: goes on while the loader gains by it, leaves
-  /// cores idle, and is not far ahead of every step. To start twice as many takes twice as long:
-  /// what would use up the time is not begun, nor what takes as long as all of it.
+  /// Data that wait want more workers than cores: goes on while the loader gains by it, does not
+  /// use all cores, starting its workers included, and is not far ahead of every step. To start
+  /// twice as many takes twice as long: what would use up the time is not begun, nor what takes as
+  /// long as all of it.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
-    constexpr double ahead = 3, idle = 0.2;
+    constexpr double ahead = 3, idle = 0.05;
     Measured& rates = loader.samples_per_s;
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
       if (rates.rbegin()->second > ahead * fastest_step()) return;
