@@ -65,6 +65,21 @@ TEST_CASE("Links are followed, but not in circles") {
   CHECK(listed(folder) == Found{{"cat/a.jpg", 0}, {"cat/away/x.jpg", 0}, {"dog/x.jpg", 1}});
 }
 
+TEST_CASE("Links that double the paths at each level are followed once each") {
+  // Bug: 30 folders, each with two links to the next, take 2^30 visits.
+  constexpr int levels = 30;
+  const TemporaryFolder folder, away;
+  const auto level = [&](int number) { return away / std::to_string(number); };
+  for (int number = 0; number < levels; ++number) std::filesystem::create_directory(level(number));
+  for (int number = 0; number + 1 < levels; ++number) {
+    std::filesystem::create_directory_symlink(level(number + 1), level(number) + "/a");
+    std::filesystem::create_directory_symlink(level(number + 1), level(number) + "/b");
+  }
+  touch(away, std::to_string(levels - 1) + "/last.jpg");
+  std::filesystem::create_directory_symlink(level(0), folder / "cat");
+  CHECK(listed(folder).size() == 1);
+}
+
 TEST_CASE("Names that are no text are kept as they are") {
   // Bug: names pass through a conversion that drops or replaces bytes.
   const TemporaryFolder folder;

@@ -67,6 +67,14 @@ TEST_CASE("Shapes that overflow, are negative or have too many axes are refused"
   CHECK(contains(refusal_of_shape("(4"), "malformed"));
 }
 
+TEST_CASE("A key that comes twice is refused") {
+  // Bug: the second shape is added to the first.
+  CHECK(contains(refusal(make_npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), "
+                                  "'shape': (1,), }",
+                                  4)),
+                 "malformed"));
+}
+
 TEST_CASE("A header longer than 64 KiB is refused") {
   // Bug: a length of 4 GB is believed.
   Bytes file = {0x93, 'N', 'U', 'M', 'P', 'Y', 2, 0, 1, 0, 1, 0};

@@ -16,10 +16,17 @@
 namespace feedrate {
 namespace {
 
-std::int32_t class_count(const NpyFile& file) {
+/// Classes that the model's last layer may have: of 128 inputs, that is half a GiB of weights.
+constexpr std::int32_t most_classes = 1'000'000;
+
+std::size_t class_count(const NpyFile& file, const std::string& labels) {
   std::int32_t most = 1;
   for (std::size_t i = 0; i < file.size(); ++i) most = std::max(most, file.label(i));
-  return most + 1;
+  if (most < most_classes) return static_cast<std::size_t>(most) + 1;
+  throw Error(Fault::data, "'" + labels + "' has the label " + std::to_string(most) +
+                               ", and a model of so many classes is not made: number the classes "
+                               "from 0 on, at most " +
+                               std::to_string(most_classes) + " of them.");
 }
 
 PreparedWorkload on_npy(const WorkloadRequest& request) {
@@ -31,7 +38,7 @@ PreparedWorkload on_npy(const WorkloadRequest& request) {
     throw Error(Fault::data, "'" + request.data + "' holds " + std::string(name_of(input.dtype)) +
                                  ", which a step doesn't read: save it as float32 or uint8.");
   }
-  const auto classes = static_cast<std::size_t>(class_count(*file));
+  const std::size_t classes = class_count(*file, request.labels);
   const ModelSpec model{
       "perceptron", input.shape, {Flatten{}, Linear{128}, Relu{}, Linear{classes}}};
   auto prepared = assemble("npy", make_source(file), model, sgd(0.01f), "input", request.seed);

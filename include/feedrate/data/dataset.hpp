@@ -31,6 +31,18 @@ struct Field {
 /// The fields of every sample of a dataset.
 using Layout = std::vector<Field>;
 
+/// Throws Error(usage) where two fields have the same name.
+inline const Layout& checked(const Layout& layout) {
+  for (std::size_t f = 0; f < layout.size(); ++f) {
+    for (std::size_t g = 0; g < f; ++g) {
+      if (layout[f].name != layout[g].name) continue;
+      throw Error(Fault::usage, "The dataset has two fields named '" + layout[f].name +
+                                    "': give each a name of its own.");
+    }
+  }
+  return layout;
+}
+
 /// Index of the field called `name`; throws Error(usage) naming the fields there are.
 inline std::size_t field_index(const Layout& layout, std::string_view name) {
   std::string known;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <span>
 #include <string>
 
@@ -35,8 +36,15 @@ inline bool write_fully(int fd, std::span<const std::uint8_t> bytes) noexcept {
   return true;
 }
 
+/// A name beside `path` that no other process draws: process ids are the same in two containers.
+inline std::string draft_of(const std::string& path) {
+  std::random_device chance;
+  return path + ".part" + std::to_string(std::uint64_t{chance()} << 32 | chance());
+}
+
+/// Writes a file that is not there yet, links included.
 inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes) noexcept {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   return file.fd() >= 0 && write_fully(file.fd(), bytes);
 }
 
@@ -45,7 +53,7 @@ inline bool write_new(const std::string& path, std::span<const std::uint8_t> byt
 /// Replaces the file at `path`; throws Error(data) naming it, and leaves what was there before,
 /// when the disk is full or the place can't be written to.
 inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
-  const std::string draft = path + ".part" + std::to_string(::getpid());
+  const std::string draft = detail::draft_of(path);
   if (detail::write_new(draft, bytes) && std::rename(draft.c_str(), path.c_str()) == 0) return;
   const int error = errno;
   ::unlink(draft.c_str());

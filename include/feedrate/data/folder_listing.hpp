@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,7 +45,7 @@ struct FolderEntries {
   std::vector<std::string> folders;  ///< but hidden ones; links to folders count as folders
 };
 
-/// A folder's identity, by which circles of links are found.
+/// A folder's identity, however many links lead to it.
 using FolderId = std::pair<dev_t, ino_t>;
 
 inline bool is_folder(const std::string& path, unsigned char type) noexcept {
@@ -78,17 +79,14 @@ inline FolderId folder_id(const std::string& path) {
   return {status.st_dev, status.st_ino};
 }
 
-/// Appends the images of a folder and of all below it. `above` are the folders on the way here: a
-/// link back to one of them is not followed.
-inline void list_images(const std::string& path, std::vector<FolderId>& above,
+/// Appends the images of a folder and of all below it. A link to a folder that was `seen` before is
+/// not followed: it may lead in a circle, or to a tree that many links make endless.
+inline void list_images(const std::string& path, std::set<FolderId>& seen,
                         std::vector<std::string>& paths) {
-  const FolderId id = folder_id(path);
-  if (std::find(above.begin(), above.end(), id) != above.end()) return;
-  above.push_back(id);
+  if (!seen.insert(folder_id(path)).second) return;
   const FolderEntries entries = read_folder(path);
   for (const std::string& name : entries.images) paths.push_back(path + '/' + name);
-  for (const std::string& name : entries.folders) list_images(path + '/' + name, above, paths);
-  above.pop_back();
+  for (const std::string& name : entries.folders) list_images(path + '/' + name, seen, paths);
 }
 
 inline void check_is_folder(const std::string& path) {
@@ -102,9 +100,10 @@ inline void check_is_folder(const std::string& path) {
 /// Adds the images of each class folder; true if there are any.
 inline bool list_classes(const std::string& root, const std::vector<std::string>& folders,
                          FolderListing& listing) {
-  std::vector<FolderId> above = {folder_id(root)};
+  const FolderId top = folder_id(root);
   for (std::size_t label = 0; label < folders.size(); ++label) {
-    list_images(root + '/' + folders[label], above, listing.paths);
+    std::set<FolderId> seen = {top};
+    list_images(root + '/' + folders[label], seen, listing.paths);
     listing.labels.resize(listing.paths.size(), static_cast<std::int32_t>(label));
   }
   return !listing.paths.empty();
@@ -112,7 +111,8 @@ inline bool list_classes(const std::string& root, const std::vector<std::string>
 
 }  // namespace detail
 
-/// Lists `root`/class/**.jpg (or .jpeg, in any case); links are followed, hidden folders are not.
+/// Lists `root`/class/**.jpg (or .jpeg, in any case); links are followed, to each folder once in a
+/// class, hidden folders are not.
 /// If no class folder holds an image, the images of `root` itself are listed with label 0.
 /// Throws Error(data) if there is no image or a folder can't be read.
 inline FolderListing list_image_folder(const std::string& root) {

@@ -18,7 +18,7 @@ struct BadNpy {
 };
 
 /// Reads the Python dictionary {'descr': ..., 'fortran_order': ..., 'shape': (...), }: its three
-/// keys in any order, nothing else. Throws BadNpy.
+/// keys in any order, each once, nothing else. Throws BadNpy.
 class NpyDictionary {
  public:
   explicit NpyDictionary(std::string_view text) : rest_(text) { read(); }
@@ -32,7 +32,9 @@ class NpyDictionary {
     expect('{');
     unsigned seen = 0;
     while (!accept('}')) {
-      seen |= read_entry();
+      const unsigned key = read_entry();
+      if ((seen & key) != 0) malformed();
+      seen |= key;
       if (!accept(',') && peek() != '}') malformed();
     }
     skip_space();

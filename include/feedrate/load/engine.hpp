@@ -66,29 +66,27 @@ class Engine {
   }
 
   /// Takes the head batch, which must be ready. The slot is the consumer's until `give_back`.
-  std::pair<Batch, std::exception_ptr> take_head() noexcept {
+  TakenBatch take_head() noexcept {
+    const std::size_t place = ring_->place_of(head_);
     Slot& slot = ring_->slot_of(head_);
     const Run run = plan_->run_of(head_ * plan_->runs_per_batch());
     const bool last = run.index + 1 == order_->batches_per_epoch();
     ++head_;
-    return {Batch(ring_->layout(), slot.data, slot.count, run.epoch, run.index, last), slot.error};
+    return {Batch(ring_->layout(), slot.data, slot.count, run.epoch, run.index, last), place,
+            slot.error};
   }
 
   /// Number of the head batch, counted across epochs.
   std::uint64_t head() const noexcept { return head_; }
 
-  /// Ends the lease of `batch`. May be called from any thread and in any order; slots become free
-  /// in the order of their batches.
-  void give_back(std::uint64_t batch) {
+  /// Ends the lease of the batch whose slot is at `place`. May be called from any thread and in any
+  /// order: the slot goes to the next batch that has none.
+  void give_back(std::size_t place) {
     const MutexLock lock(release_mutex_);
-    ring_->slot_of(batch).returned = true;
-    std::uint64_t freed = 0;
-    for (; ring_->slot_of(released_).returned; ++released_, ++freed) {
-      ring_->prepare(released_ + ring_->slots(), runs_per_batch());
-    }
-    if (freed == 0 || closed_.load(std::memory_order_relaxed)) return;
+    ring_->assign(assigned_++, place, runs_per_batch());
+    if (closed_.load(std::memory_order_relaxed)) return;
     allow();
-    idle_.wake(freed * runs_per_batch());
+    idle_.wake(runs_per_batch());
   }
 
   /// Stops giving out tickets and waits until no worker holds one; false after `timeout_s`.
@@ -115,7 +113,7 @@ class Engine {
   /// Slots that the consumer holds.
   std::uint64_t leases() {
     const MutexLock lock(release_mutex_);
-    return head_ - released_;
+    return head_ + ring_->slots() - assigned_;
   }
   std::size_t slots() const noexcept { return ring_->slots(); }
 
@@ -125,9 +123,10 @@ class Engine {
     const std::size_t samples = source_->size();
     if (samples == 0) throw Error(Fault::data, "The dataset is empty: there is nothing to load.");
     Order order(samples, static_cast<std::size_t>(checked(options).batch), options.order);
-    BatchLayout layout(source_->layout(), order.batch());
+    BatchLayout layout(checked(source_->layout()), order.batch());
     const auto slots = static_cast<std::size_t>(options.slots());
-    const std::size_t bytes = layout.bytes() * slots;
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(layout.bytes(), slots, &bytes)) refuse_slab(SIZE_MAX);
     Slab larger = slab_.bytes() < bytes ? make_slab(bytes, kind_for(bytes)) : Slab();
     std::byte* const memory = larger.data() ? larger.data() : slab_.data();
     ring_ = std::make_unique<Ring>(layout, slots, memory);
@@ -157,16 +156,16 @@ class Engine {
     return static_cast<std::uint32_t>(plan_->runs_per_batch());
   }
 
-  void allow() noexcept {
-    tickets_.allow(std::min(released_ + ring_->slots(), end_) * runs_per_batch());
-  }
+  void allow() noexcept { tickets_.allow(std::min(assigned_, end_) * runs_per_batch()); }
 
   void restart() {
     const std::uint64_t per_epoch = order_->batches_per_epoch();
     end_ = options_.epochs > 0 ? options_.epochs * per_epoch
                                : std::numeric_limits<std::uint64_t>::max() / (2 * runs_per_batch());
-    head_ = released_ = options_.start_batch;
-    for (std::size_t s = 0; s < ring_->slots(); ++s) ring_->prepare(head_ + s, runs_per_batch());
+    head_ = assigned_ = options_.start_batch;
+    for (std::size_t s = 0; s < ring_->slots(); ++s) {
+      ring_->assign(assigned_++, s, runs_per_batch());
+    }
     tickets_.restart(head_ * runs_per_batch());
   }
 
@@ -185,6 +184,7 @@ class Engine {
     Random random(order_->seed(), run.epoch, i);
     try {
       source_->load(i, sample_at(run, position, self), random);
+      ring_->layout().clear_tails(self.places, self.lengths);
     } catch (...) {
       handle(run, position, i, std::current_exception());
     }
@@ -239,7 +239,7 @@ class Engine {
   alignas(64) std::uint64_t head_ = 0;  ///< the next batch to lease; the consumer's
   std::uint64_t end_ = 0;               ///< the batch behind the last one
   alignas(64) Mutex release_mutex_;
-  std::uint64_t released_ = 0;  ///< batches below are free again
+  std::uint64_t assigned_ = 0;  ///< batches below have, or had, a slot
 };
 
 }  // namespace feedrate::inline v0

@@ -155,30 +155,31 @@ class Loader {
 
   Lease take_head() {
     const std::uint64_t number = engine_->head();
-    auto [batch, error] = engine_->take_head();
-    Lease lease(engine_, number, batch);
-    if (error) {
-      consumed_.failed += batch.count();
+    const TakenBatch taken = engine_->take_head();
+    Lease lease(engine_, number, taken);
+    if (taken.error) {
+      consumed_.failed += lease.count();
       lease.release();
-      std::rethrow_exception(error);
+      std::rethrow_exception(taken.error);
     }
     ++consumed_.batches;
-    consumed_.samples += batch.count();
-    consumed_.bytes += batch.count() * engine_->layout().sample_bytes();
+    consumed_.samples += lease.count();
+    consumed_.bytes += lease.count() * engine_->layout().sample_bytes();
     return lease;
   }
 
-  static Error all_skipped() {
-    return Error(Fault::data, "Every sample of an epoch was skipped: see skips() for the reasons.");
+  Error all_skipped() const {
+    const Skip first = engine_->skips().distinct().front();
+    return Error(Fault::data, "Every sample of an epoch was skipped; the first was " +
+                                  sample_title(first.sample, first.name) + ": " + first.reason);
   }
 
   Error all_leased() const {
     return Error(Fault::usage, "All " + std::to_string(engine_->slots()) +
                                    " slots of the loader are leased: let a batch go before the "
-                                   "next one, or ask for more prefetch.");
+                                   "next one, keep a copy() of it, or ask for more prefetch.");
   }
 
-  /// The error that names who is stuck, and where.
   Error stalled(double stall_s) const {
     std::string who;
     for (const auto& worker : pool_.workers()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "feedrate/core/config.hpp"
@@ -10,6 +11,11 @@
 #include "feedrate/data/order.hpp"
 
 namespace feedrate::inline v0 {
+
+/// Threads that one loader may start, and batches that may lie ready or be copied: beyond what
+/// helps anywhere, below what takes the machine down.
+inline constexpr int most_workers = 4096;
+inline constexpr int most_batches_ahead = 1 << 20;
 
 /// The defaults are what frameworks do when told nothing, so that gains are measured from there.
 struct LoaderOptions {
@@ -43,17 +49,20 @@ inline LoaderOptions loader_options(const Config& config, const OrderOptions& or
 
 /// Throws Error(usage) if an option is invalid.
 inline const LoaderOptions& checked(const LoaderOptions& options) {
-  const auto refuse_below = [](const char* name, int value, int least) {
-    if (value >= least) return;
+  constexpr int any = std::numeric_limits<int>::max();
+  const auto refuse_beyond = [](const char* name, int value, int least, int most) {
+    if (least <= value && value <= most) return;
+    const bool below = value < least;
     throw Error(Fault::usage, std::string("The loader option '") + name + "' is " +
-                                  std::to_string(value) + "; it must be at least " +
-                                  std::to_string(least) + ".");
+                                  std::to_string(value) + "; it must be at " +
+                                  (below ? "least " : "most ") +
+                                  std::to_string(below ? least : most) + ".");
   };
-  refuse_below("batch", options.batch, 1);
-  refuse_below("workers", options.workers, 0);
-  refuse_below("prefetch", options.prefetch, 0);
-  refuse_below("copies_in_flight", options.copies_in_flight, 0);
-  refuse_below("run_length", options.run_length, 0);
+  refuse_beyond("batch", options.batch, 1, any);
+  refuse_beyond("workers", options.workers, 0, most_workers);
+  refuse_beyond("prefetch", options.prefetch, 0, most_batches_ahead);
+  refuse_beyond("copies_in_flight", options.copies_in_flight, 0, most_batches_ahead);
+  refuse_beyond("run_length", options.run_length, 0, any);
   if (!(options.stall_s > 0)) throw Error(Fault::usage, "The loader's stall_s must be positive.");
   return options;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring: the slots of a loader, each filled in runs, published by its last writer, leased in
-// order.
+// the order of their batches, and free again in any order.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,6 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> holes{0};      ///< samples that were skipped
   std::vector<std::uint8_t> is_hole;        ///< by position
   std::size_t count = 0;                    ///< valid samples; set on publication
-  bool returned = false;                    ///< the lease has ended; guarded by the ring's owner
 
   Mutex error_mutex;
   std::exception_ptr error;  ///< of the lowest position that failed
@@ -45,11 +44,18 @@ struct alignas(64) Slot {
   }
 };
 
-/// The slots, carved from the front of a slab.
+/// The head batch, as it is handed out.
+struct TakenBatch {
+  Batch batch;
+  std::size_t place;         ///< of its slot
+  std::exception_ptr error;  ///< of a sample that could not be loaded
+};
+
+/// The slots, carved from the front of a slab, and which of them each batch to come has.
 class Ring {
  public:
   Ring(BatchLayout layout, std::size_t slots, std::byte* memory)
-      : layout_(std::move(layout)), slots_(slots) {
+      : layout_(std::move(layout)), slots_(slots), places_(slots) {
     for (std::size_t s = 0; s < slots; ++s) {
       slots_[s].data = memory + s * layout_.bytes();
       slots_[s].is_hole.assign(layout_.batch(), 0);
@@ -58,17 +64,23 @@ class Ring {
 
   std::size_t slots() const noexcept { return slots_.size(); }
   const BatchLayout& layout() const noexcept { return layout_; }
-  Slot& slot_of(std::uint64_t batch) noexcept { return slots_[batch % slots_.size()]; }
 
-  /// Makes the slot of `batch` ready to be filled in `runs` runs.
-  void prepare(std::uint64_t batch, std::uint32_t runs) noexcept {
-    Slot& slot = slot_of(batch);
+  /// The place of the slot that `batch` has, from `assign` until the batch is leased.
+  std::size_t place_of(std::uint64_t batch) const noexcept {
+    return places_[batch % places_.size()].load(std::memory_order_acquire);
+  }
+  Slot& slot_of(std::uint64_t batch) noexcept { return slots_[place_of(batch)]; }
+
+  /// Gives the slot at `place`, which is free, to `batch`, to be filled in `runs` runs. Batches get
+  /// theirs one behind the other, so those to come are never more than there are slots.
+  void assign(std::uint64_t batch, std::size_t place, std::uint32_t runs) noexcept {
+    Slot& slot = slots_[place];
     slot.open_runs.store(runs, std::memory_order_relaxed);
-    slot.returned = false;
     slot.error = nullptr;
     if (slot.holes.exchange(0, std::memory_order_relaxed) > 0) {
       std::fill(slot.is_hole.begin(), slot.is_hole.end(), std::uint8_t{0});
     }
+    places_[batch % places_.size()].store(place, std::memory_order_release);
   }
 
   /// One run of `batch` is written. The last writer closes the holes and publishes the slot;
@@ -130,6 +142,7 @@ class Ring {
 
   BatchLayout layout_;
   std::vector<Slot> slots_;  // never resized: slots hold atomics and do not move
+  std::vector<std::atomic<std::size_t>> places_;  ///< of the batches to come, by number
 };
 
 }  // namespace feedrate::inline v0

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "feedrate/core/thread.hpp"
@@ -26,8 +27,9 @@ class Skips {
   /// Whether `skip` may be left out when `allowed` distinct samples may; records it if so.
   bool admit(const Skip& skip, std::uint64_t allowed) {
     const MutexLock lock(mutex_);
-    if (!is_known(skip.sample)) {
+    if (!known_.contains(skip.sample)) {
       if (distinct_.size() >= allowed) return false;
+      known_.insert(skip.sample);
       distinct_.push_back(skip);
     }
     total_.fetch_add(1, std::memory_order_relaxed);
@@ -44,14 +46,8 @@ class Skips {
   std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
 
  private:
-  bool is_known(std::size_t sample) const {
-    for (const Skip& skip : distinct_) {
-      if (skip.sample == sample) return true;
-    }
-    return false;
-  }
-
   mutable Mutex mutex_;
+  std::unordered_set<std::size_t> known_;  ///< the samples of distinct_
   std::vector<Skip> distinct_;
   std::atomic<std::uint64_t> total_{0};
 };

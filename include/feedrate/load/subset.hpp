@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "feedrate/core/error.hpp"
 #include "feedrate/data/order.hpp"
 #include "feedrate/load/source.hpp"
 
@@ -16,8 +18,14 @@ namespace feedrate::inline v0 {
 /// class still gives all classes. Sample i of the subset is always the same one.
 class Subset final : public Source {
  public:
+  /// Throws Error(usage) where the source has fewer samples.
   Subset(std::shared_ptr<const Source> whole, std::size_t samples, std::uint64_t seed)
-      : whole_(std::move(whole)), samples_(samples), choice_(whole_->size(), seed, 0) {}
+      : whole_(std::move(whole)), samples_(samples), choice_(whole_->size(), seed, 0) {
+    if (samples <= whole_->size()) return;
+    throw Error(Fault::usage, "A subset of " + std::to_string(samples) +
+                                  " samples can't be taken from a source of " +
+                                  std::to_string(whole_->size()) + ": ask for fewer.");
+  }
 
   std::size_t size() const override { return samples_; }
   Layout layout() const override { return whole_->layout(); }

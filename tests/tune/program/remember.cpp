@@ -2,6 +2,8 @@
 // Tests of tune/program/remember.hpp and tune/program/choice_key.hpp.
 #include "feedrate/tune/program/remember.hpp"
 
+#include "feedrate/tune/program/program.hpp"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +32,8 @@ const Choice choice{{.workers = 4,
                      .batch = 64,
                      .accumulate = 2},
                     Confidence::close,
-                    2.125};
+                    2.125,
+                    4321};
 
 TEST_CASE("A kept choice is found, complete, only under its own key", "[remember]") {
   // Bug: a choice of another machine, dataset or space; or an axis that is lost in the file.
@@ -42,6 +45,43 @@ TEST_CASE("A kept choice is found, complete, only under its own key", "[remember
   CHECK_FALSE(file.find({"0123456789abcdee", key.dataset, key.space}));
   CHECK_FALSE(file.find({key.machine, "2001:00ff", key.space}));
   CHECK_FALSE(file.find({key.machine, key.dataset, "ab"}));
+}
+
+TEST_CASE("What the fields don't show is told by a key of the user's", "[remember]") {
+  // Bug: a step that is 30 times as heavy gets the choice of the light one.
+  const Layout layout = {{"x", DType::f32, {4}}};
+  CHECK(dataset_key(10, layout) == dataset_key(10, layout, ""));
+  CHECK(dataset_key(10, layout, "resnet50") != dataset_key(10, layout));
+  CHECK(dataset_key(10, layout, "resnet50") != dataset_key(10, layout, "resnet18"));
+  CHECK(dataset_key(10, layout, "two words").find(' ') == std::string::npos);
+}
+
+TEST_CASE("A rate that is no longer that of the choice is told", "[remember]") {
+  // Bug: settings of a light step, which nobody measures again, for ever.
+  Tuned tuned;
+  CHECK_FALSE(tuned.is_outdated(100));
+  tuned.samples_per_s = 1000;
+  CHECK_FALSE(tuned.is_outdated(1200));
+  CHECK(tuned.is_outdated(300));
+  CHECK(tuned.is_outdated(1200, 0.1));
+}
+
+TEST_CASE("A line of an older version has no rate, and holds", "[remember]") {
+  // Bug: all that was chosen before is measured again after an update.
+  test::PlantedTree tree;
+  const ChoiceFile file(tree.root() + "/choice");
+  file.keep(key, choice);
+  std::string text = *read_text(tree.root() + "/choice");
+  const std::size_t rate = text.find(" samples_per_s=4321"), check = text.find(" check=");
+  text.erase(rate, check - rate);
+  const std::size_t line = text.find('\n') + 1, end = text.find(" check=");
+  const std::string whole = text.substr(line, end - line);
+  std::ofstream(tree.root() + "/choice")
+      << text.substr(0, line) << whole << " check=" << detail::hexadecimal(detail::fnv1a(whole))
+      << "\n";
+  REQUIRE(file.find(key));
+  CHECK(file.find(key)->samples_per_s == 0);
+  CHECK(file.find(key)->config == choice.config);
 }
 
 TEST_CASE("A second machine is added, the same one replaced", "[remember]") {

@@ -2,6 +2,8 @@
 // The files of a set of textures, and the stamp that identifies their folder.
 #pragma once
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cstdint>
@@ -118,9 +120,13 @@ inline void stamp_folder(const std::string& folder, const TextureSpec& spec) {
   write_stamp(stamp_path, wanted);
 }
 
+/// Of two programs that prepare one folder, the second waits for the first, and finds its stamp.
+/// The files themselves may be made by both: whoever is first, their bytes are the same.
 inline void prepare_texture_folder(const std::string& folder, const TextureSpec& spec) {
   try {
     std::filesystem::create_directories(folder);
+    const Descriptor lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    ::flock(lock.fd(), LOCK_EX);  // file systems without locks do without
     stamp_folder(folder, spec);
     for (int label = 0; label < spec.classes; ++label) {
       std::filesystem::create_directory(texture_folder(folder, label));

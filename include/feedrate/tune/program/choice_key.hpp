@@ -49,11 +49,13 @@ inline std::string config_fields(const Config& config) {
 
 }  // namespace detail
 
-/// "2000:" and a number that stands for the fields.
-inline std::string dataset_key(std::size_t samples, const Layout& layout) {
+/// "2000:" and a number that stands for the fields, and one for the key of the user's, if any.
+inline std::string dataset_key(std::size_t samples, const Layout& layout,
+                               const std::string& user_key = {}) {
   std::string text;
   for (const Field& field : layout) text += detail::field_text(field);
-  return std::to_string(samples) + ":" + detail::hexadecimal(detail::fnv1a(text));
+  const std::string key = std::to_string(samples) + ":" + detail::hexadecimal(detail::fnv1a(text));
+  return user_key.empty() ? key : key + ":" + detail::hexadecimal(detail::fnv1a(user_key));
 }
 
 /// A number that stands for all that is asked of a sweep but its budget and seed.

@@ -84,7 +84,8 @@ auto with_state_kept(const ProgramOptions& options, Work&& work) {
 inline Choice choice_of(const Outcome& outcome) {
   if (outcome.tiers.empty()) return {outcome.trials[outcome.reference].config};
   const TierChoice& choice = outcome.choice();
-  return {outcome.recommended().config, choice.standing, choice.speedup.estimate};
+  const Trial& trial = outcome.recommended();
+  return {trial.config, choice.standing, choice.speedup.estimate, trial.samples_per_s().estimate};
 }
 
 /// By what was remembered.
@@ -93,6 +94,7 @@ inline Tuned tuned_by(const Choice& choice, const ProgramOptions& options) {
   tuned.config = choice.config;
   tuned.standing = choice.standing;
   tuned.speedup = choice.speedup;
+  tuned.samples_per_s = choice.samples_per_s;
   tuned.remembered = true;
   tuned.order = options.order;
   tuned.max_skips = options.max_skips;
@@ -115,7 +117,7 @@ inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try
         "The measurements are inconclusive, so nothing is remembered: raise budget_s or use "
         "an idle machine.");
   }
-  file.keep(key, {tuned.config, tuned.standing, tuned.speedup});
+  file.keep(key, {tuned.config, tuned.standing, tuned.speedup, tuned.samples_per_s});
 } catch (const Error& error) {
   tuned.not_kept = error.what();
 }
@@ -163,7 +165,8 @@ inline Tuned tune_source(const std::shared_ptr<const Source>& source, const Make
     return tuned_by(measure(source, make_step, plan, options, limits.memory), options);
   }
   const ChoiceFile file(options.remember);
-  const ChoiceKey key{read_machine("/").fingerprint, dataset_key(source->size(), source->layout()),
+  const ChoiceKey key{read_machine("/").fingerprint,
+                      dataset_key(source->size(), source->layout(), options.remember_key),
                       space_key(plan)};
   if (const auto known = file.find(key)) return tuned_by(*known, options);
   file.require_usable();

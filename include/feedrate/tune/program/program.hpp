@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -28,6 +29,9 @@ struct ProgramOptions {
   std::uint64_t max_memory_bytes = ~std::uint64_t{0};  ///< that the batches of a config may take
   std::function<double()> joules = {};  ///< for samples_per_joule, such as cpu_energy().joules
   std::string remember = {};  ///< file that keeps the choice for the next start; empty: none
+  /// Stands for what the fields and the number of samples don't show, such as the model or the
+  /// version of the data: a choice is remembered for each.
+  std::string remember_key = {};
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
   std::uint64_t seed = 0;
@@ -40,11 +44,19 @@ struct Tuned {
   Config config;
   Confidence standing = Confidence::unresolved;
   double speedup = 1;              ///< of the rate, against the reference
+  double samples_per_s = 0;        ///< measured with the config; 0: unknown
   bool remembered = false;         ///< read from the file: nothing was measured now
   std::string not_kept;            ///< one sentence where the choice could not be written down
   std::optional<Outcome> outcome;  ///< all that was measured; empty when remembered
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
+
+  /// Whether a rate that was measured today, in the same unit, is not that of the choice any more,
+  /// by more than this share: then the step or the machine has changed, and so may have the best
+  /// settings. False where none is known.
+  bool is_outdated(double todays_samples_per_s, double tolerance = 0.25) const noexcept {
+    return samples_per_s > 0 && std::abs(todays_samples_per_s / samples_per_s - 1) > tolerance;
+  }
 
   /// Ready for a Loader over the same dataset.
   LoaderOptions loader_options() const {

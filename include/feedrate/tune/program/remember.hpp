@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdint>
@@ -27,7 +28,8 @@ namespace feedrate::inline v0 {
 struct Choice {
   Config config;
   Confidence standing = Confidence::unresolved;
-  double speedup = 1;  ///< against the reference
+  double speedup = 1;        ///< against the reference
+  double samples_per_s = 0;  ///< that was measured; 0: unknown, as older versions kept none
 
   bool operator==(const Choice&) const = default;
 };
@@ -121,7 +123,8 @@ class ChoiceFile {
     return "machine=" + key.machine + " dataset=" + key.dataset + " space=" + key.space +
            detail::config_fields(choice.config) +
            " standing=" + std::to_string(static_cast<int>(choice.standing)) +
-           " speedup_permille=" + std::to_string(std::lround(1000 * choice.speedup));
+           " speedup_permille=" + std::to_string(std::lround(1000 * choice.speedup)) +
+           " samples_per_s=" + std::to_string(std::lround(std::min(choice.samples_per_s, 1e9)));
   }
 
   static std::string signed_line(const std::string& line) {
@@ -155,6 +158,9 @@ class ChoiceFile {
     });
     choice.standing = static_cast<Confidence>(number("standing", standing_names.size() - 1));
     choice.speedup = number("speedup_permille", 1'000'000'000) / 1000.0;
+    if (detail::word_after(line, "samples_per_s")) {
+      choice.samples_per_s = number("samples_per_s", 1'000'000'000);
+    }
     return whole ? std::optional(choice) : std::nullopt;
   }
 
