@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command autotune.
-#include <iostream>
+#include <signal.h>
+
+#include <cerrno>
+#include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
 #include "process/guard.hpp"
+#include "screen/output.hpp"
 #include "trials/trial_child.hpp"
 #include "verbs/verb.hpp"
 
@@ -33,18 +38,33 @@ int exit_code(Fault fault) noexcept {
   return exit_unexpected;
 }
 
+/// What the system refuses in the middle of something, by what would help.
+std::string sentence_of(const std::exception& error) {
+  const auto* refused = dynamic_cast<const std::system_error*>(&error);
+  if (refused && refused->code() == std::errc::resource_unavailable_try_again) {
+    return "No further thread can be started here: end other programs, or raise the limit "
+           "(ulimit -u).";
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&error)) {
+    return "There is no memory left for this command: end other programs, or raise the limit "
+           "(ulimit -v).";
+  }
+  return error.what();
+}
+
 }  // namespace
 }  // namespace feedrate
 
 int main(int argc, char** argv) try {
+  signal(SIGXFSZ, SIG_IGN);  // a write that is too long fails, and says so
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (feedrate::is_guard(words)) return feedrate::run_guard(words);
   if (feedrate::is_trial_child(words)) return feedrate::run_trial_child(words);
   return feedrate::run_verb(words);
 } catch (const feedrate::Error& error) {
-  std::cerr << "autotune: " << error.what() << '\n';
+  feedrate::print_error(std::string("autotune: ") + error.what() + "\n");
   return feedrate::exit_code(error.fault());
 } catch (const std::exception& error) {
-  std::cerr << "autotune: " << error.what() << '\n';
+  feedrate::print_error("autotune: " + feedrate::sentence_of(error) + "\n");
   return feedrate::exit_unexpected;
 }

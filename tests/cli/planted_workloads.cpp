@@ -30,6 +30,10 @@ void fail_as(const std::string& name) {
   if (name == "exit" || name == "once") std::_Exit(3);
   if (name == "bad_alloc") throw std::bad_alloc();
   while (name == "loop") ::sleep(1);
+  if (name == "hang_once" && ::access("hung", F_OK) != 0) {
+    std::fclose(std::fopen("hung", "w"));
+    for (;;) ::sleep(1);
+  }
   if (name == "slow") ::usleep(1'500'000);
 }
 

@@ -121,6 +121,19 @@ def a_trial_that_hangs_is_killed_after_its_time(tmp):
 
 
 @test
+def a_trial_that_hangs_once_costs_neither_its_config_nor_the_budget(tmp):
+    # Bug: a storage that stalls for a minute ends in "Every trial failed", since waiting for it has
+    # used up the budget.
+    code, _, err = run(*QUICK, "--workload", "hang_once", "--batch", "16", "--trial-timeout", "4s",
+                       "--budget", "3s", cwd=tmp)
+    assert code == 0, err
+    assert "no batch within 4.00 s and was killed" in err and "It is run once more." in err, err
+    report = json.loads((tmp / "feedrate-hang_once.json").read_text())
+    validate(report)
+    assert [trial["status"] for trial in report["trials"]] == ["measured"] * 2, report["trials"]
+
+
+@test
 def a_step_that_takes_long_is_no_hang(tmp):
     # Bug: a bound that fill, first step and second step must meet together. A step takes 1.5 s.
     _, bad, _ = faulty(tmp, "slow", "--trial-timeout", "2s", "--budget", "8s")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "journal/journal.hpp"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -136,6 +138,39 @@ TEST_CASE("A new journal replaces an old one", "[journal]") {
   three_records(path);
   { const Journal fresh(path, to_json(example_header())); }
   CHECK(read_recorded(path).lines.empty());
+}
+
+TEST_CASE("What is no journal of ours is never replaced", "[journal]") {
+  // Bug: the user's train.jsonl is emptied by --output train.json, or a file that a link leads to.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl"), link = folder.file("link.jsonl");
+  const auto refuses = [&](const std::string& name, const std::string& why) {
+    CHECK_THROWS_MATCHES(require_unused_journal(name), Error,
+                         MessageMatches(ContainsSubstring(why)));
+    CHECK_THROWS_MATCHES(Journal(name, to_json(example_header())), Error,
+                         MessageMatches(ContainsSubstring(why)));
+  };
+  std::ofstream(path) << "{\"text\": \"a line of a dataset\"}\n";
+  refuses(path, "is there and is no journal");
+  CHECK(text_of(path) == "{\"text\": \"a line of a dataset\"}\n");
+  std::filesystem::create_symlink(path, link);
+  refuses(link, "is a link");
+  std::filesystem::remove(path);
+  refuses(link, "is a link");
+  CHECK(::mkfifo(path.c_str(), 0600) == 0);
+  refuses(path, "is no file");
+  CHECK_THROWS_MATCHES(read_recorded(path), Error,
+                       MessageMatches(ContainsSubstring("There is no journal")));
+}
+
+TEST_CASE("A journal is for its owner alone", "[journal]") {
+  // Bug: passwords of the command line in a file that everybody may read.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  std::ofstream(path) << "";
+  std::filesystem::permissions(path, std::filesystem::perms(0644));
+  const Journal journal(path, to_json(example_header()));
+  CHECK(std::filesystem::status(path).permissions() == std::filesystem::perms(0600));
 }
 
 TEST_CASE("A journal has one writer at a time", "[journal]") {

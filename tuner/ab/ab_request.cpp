@@ -180,10 +180,7 @@ void check_pipeline(const CLI::App& app, const AbRequest& request) {
 
 std::string subject_of(const AbRequest& request) {
   const auto name = [](const std::string& pairs, const std::vector<std::string>& words) {
-    if (words.empty()) return pairs;
-    std::string line;
-    for (const std::string& word : words) (line += line.empty() ? "" : " ") += shell_quoted(word);
-    return line;
+    return words.empty() ? pairs : shell_line(words);
   };
   const std::string base = name(request.base_text, request.base);
   const std::string head = name(request.head_text, request.head);
@@ -214,8 +211,7 @@ std::optional<AbRequest> parse_ab(const std::vector<std::string>& words) {
   } else {
     read_commands(request, std::move(commands));
   }
-  request.command_line = "autotune ab";
-  for (const std::string& word : words) (request.command_line += ' ') += shell_quoted(word);
+  request.command_line = shell_line({"autotune", "ab"}, words);
   return request;
 }
 

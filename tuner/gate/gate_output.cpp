@@ -68,8 +68,11 @@ void attempt(std::string& failure, const Work& work) try {
 
 }  // namespace
 
-void require_writable(const GateRequest& request) {
-  for (const FormatFile& file : request.files) writable_path("--write", file.path);
+void require_writable(const GateRequest& request, const std::vector<std::string>& inputs) {
+  for (const FormatFile& file : request.files) {
+    writable_path("--write", file.path);
+    for (const std::string& input : inputs) require_other_file("--write", file.path, input);
+  }
 }
 
 int write_gate(const Gate& gate, const GateRequest& request) {

@@ -14,7 +14,7 @@ struct GatePrinting {
 };
 
 /// Throws Error(usage) where a file can't be written: to be called before anything is measured.
-void require_writable(const GateRequest& request);
+void require_writable(const GateRequest& request, const std::vector<std::string>& inputs = {});
 
 /// Replaces the files, and returns the exit code. Throws Error(internal) where one could not be
 /// written, once all others are.

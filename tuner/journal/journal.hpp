@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "feedrate/core/error.hpp"
@@ -30,6 +32,12 @@ namespace detail {
                          remedy + ".");
 }
 
+/// Of a file that is not ours, or is no file.
+[[noreturn]] inline void throw_foreign_journal(const std::string& path, const std::string& what) {
+  throw Error(Fault::usage, "The run's journal would be '" + path + "', which " + what +
+                                ": choose another --output, or move it away.");
+}
+
 [[noreturn]] inline void throw_missing_journal(const std::string& path) {
   throw Error(Fault::usage, "There is no journal '" + path +
                                 "' that can be read: give --resume the report of a run that "
@@ -42,15 +50,27 @@ inline bool has_reached_storage(int fd) noexcept {
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
 }
 
+/// Throws Error(usage) where the file is neither empty nor begins as a journal does.
+inline void require_journal(int fd, const std::string& path) {
+  constexpr std::string_view begin = "{\"journal_version\"";
+  char bytes[begin.size()];
+  const ssize_t got = ::pread(fd, bytes, sizeof bytes, 0);
+  const std::string_view there(bytes, got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!begin.starts_with(there)) throw_foreign_journal(path, "is there and is no journal");
+}
+
 }  // namespace detail
 
-/// A journal's file, locked against a second writer. File systems without locks do without.
+/// A journal's file, locked against a second writer. File systems without locks do without. Only
+/// its owner may read it: the command line may hold passwords.
 class JournalFile {
  public:
   /// Opens the journal at `path`, or makes one. Throws Error(internal) where that can't be done,
-  /// Error(usage) where another process writes it now.
+  /// Error(usage) where another process writes it now, or it is something else than a journal.
   static JournalFile make(const std::string& path) {
-    return {path, O_CREAT, Fault::internal, "this run can't be resumed beyond it"};
+    JournalFile file{path, O_CREAT, Fault::internal, "this run can't be resumed beyond it"};
+    detail::require_journal(file.fd(), path);
+    return file;
   }
 
   /// Opens a journal that is there, to be read and gone on with. Throws Error(usage) where there is
@@ -59,9 +79,12 @@ class JournalFile {
     return {path, 0, Fault::usage, "copy it, with its report, to where you may write"};
   }
 
-  /// Opens a journal that is there, to be replaced. Throws as find does.
+  /// Opens a journal that is there, to be replaced. Throws as find does, and where it is something
+  /// else than a journal.
   static JournalFile find_replaceable(const std::string& path) {
-    return {path, 0, Fault::usage, "choose another --output"};
+    JournalFile file{path, 0, Fault::usage, "choose another --output"};
+    detail::require_journal(file.fd(), path);
+    return file;
   }
 
   const std::string& path() const noexcept { return path_; }
@@ -70,10 +93,15 @@ class JournalFile {
  private:
   JournalFile(const std::string& path, int flags, Fault fault, const char* remedy)
       : path_(path),
-        file_(std::make_unique<detail::Descriptor>(
-            ::open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | flags, 0666))) {
+        file_(std::make_unique<detail::Descriptor>(::open(
+            path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flags, 0600))) {
     if (fd() < 0 && errno == ENOENT && flags == 0) detail::throw_missing_journal(path);
+    if (fd() < 0 && errno == ELOOP) detail::throw_foreign_journal(path, "is a link");
     if (fd() < 0) detail::throw_unwritten_journal(path, errno, fault, remedy);
+    struct stat status {};
+    if (::fstat(fd(), &status) == 0 && !S_ISREG(status.st_mode)) {
+      detail::throw_foreign_journal(path, "is no file");
+    }
     lock();
   }
 
@@ -92,10 +120,11 @@ inline std::string journal_path_of(const std::string& report) {
   return report + (report.ends_with(".json") ? "l" : ".jsonl");
 }
 
-/// Throws Error(usage) where a journal lies at `path` that can't be replaced: it can't be written,
-/// or another process writes it now.
+/// Throws Error(usage) where something lies at `path` that can't be replaced: it is no journal, it
+/// can't be written, or another process writes it now.
 inline void require_unused_journal(const std::string& path) {
-  if (::access(path.c_str(), F_OK) == 0) JournalFile::find_replaceable(path);
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) == 0) JournalFile::find_replaceable(path);
 }
 
 /// A journal that is being written.
@@ -104,6 +133,7 @@ class Journal {
   /// Begins a new one with this first line, in the place of an old one. Leaves no file behind, and
   /// throws Error(internal), where that can't be written; Error(usage) where another process does.
   Journal(const std::string& path, const Json& header) : file_(JournalFile::make(path)) {
+    ::fchmod(file_.fd(), 0600);  // an older one may be open to all
     cut();
     try {
       append(header);

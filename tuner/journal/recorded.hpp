@@ -2,15 +2,16 @@
 // A recorded run: the contents of a journal, read to continue it.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/data/file.hpp"
 #include "journal/journal.hpp"
 #include "journal/journal_header.hpp"
 
@@ -29,16 +30,18 @@ namespace detail {
 /// All bytes of a journal, which is far smaller than the 64 MiB that are allowed.
 inline std::string journal_text(const std::string& path) {
   constexpr std::size_t most = std::size_t{64} << 20;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
-      std::fopen(path.c_str(), "re"), [](auto* f) { return std::fclose(f); });
-  std::string text;
-  char block[1 << 16];
-  std::size_t got = 0;
-  while (file && text.size() <= most && (got = std::fread(block, 1, sizeof block, file.get())) > 0)
-    text.append(block, got);
-  if (!file || std::ferror(file.get())) throw_missing_journal(path);
-  if (text.size() <= most) return text;
-  throw Error(Fault::usage, "'" + path + "' is larger than 64 MiB: it is no journal.");
+  const Descriptor file(open_for_reading(path));
+  struct stat status {};
+  if (file.fd() < 0 || ::fstat(file.fd(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    throw_missing_journal(path);
+  }
+  if (static_cast<std::uint64_t>(status.st_size) > most) {
+    throw Error(Fault::usage, "'" + path + "' is larger than 64 MiB: it is no journal.");
+  }
+  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  text.resize(
+      read_fully(file.fd(), reinterpret_cast<std::uint8_t*>(text.data()), text.size(), path));
+  return text;
 }
 
 [[noreturn]] inline void throw_no_journal(const std::string& path) {

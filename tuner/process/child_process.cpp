@@ -22,6 +22,11 @@ namespace feedrate {
 namespace {
 
 [[noreturn]] void throw_unstarted(const std::string& what, int error) {
+  if (error == EMFILE || (error == EINVAL && what == "fcntl")) {
+    throw Error(Fault::internal,
+                "The process that runs the trials can't be started: it needs more open files than "
+                "are allowed here, so raise the limit (ulimit -n 64).");
+  }
   throw Error(Fault::internal, "The process that runs the trials can't be started: " + what + ": " +
                                    std::strerror(error) + ".");
 }

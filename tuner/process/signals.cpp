@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace feedrate {
 namespace {
 
@@ -13,6 +15,10 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not 
 /// The report on disk is whole at any time, so the second signal needs no clearing up.
 extern "C" void on_signal(int) {
   if (stop.exchange(true)) _exit(130);
+  constexpr char heard[] = "\nautotune: stopping after this trial; again to stop now\n";
+  const int error = errno;
+  [[maybe_unused]] const auto put = write(STDERR_FILENO, heard, sizeof heard - 1);
+  errno = error;
 }
 
 }  // namespace

@@ -134,9 +134,11 @@ Precision parse_what_if(const std::string& text) {
 }
 
 void check_request(const TuneRequest& request) {
+  constexpr double week_s = 7 * 24 * 3600;
   check_timeout(request.trial_timeout_s);
-  if (request.search.budget_s && *request.search.budget_s <= 0) {
-    throw Error(Fault::usage, "--budget must be more than 0, such as 60s.");
+  const double budget_s = request.search.budget_s.value_or(1);
+  if (!(budget_s > 0 && budget_s <= week_s)) {
+    throw Error(Fault::usage, "--budget must be more than 0 and at most a week, such as 60s.");
   }
   if (request.is_command()) return check_command(request);
   refuse_without_command(request);

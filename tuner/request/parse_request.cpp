@@ -95,7 +95,7 @@ void check_resume(const CLI::App& app, const TuneRequest& request) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
     const bool shows = std::find(shown_again.begin(), shown_again.end(), name) != shown_again.end();
-    if (option->count() == 0 || shows || name == "--resume") continue;
+    if (option->count() == 0 || shows || name == "--resume" || name == "--yes") continue;
     throw Error(Fault::usage,
                 "--resume takes its options from the journal: leave out " + name + ".");
   }
@@ -109,12 +109,6 @@ std::vector<std::string> cut_command(std::vector<std::string>& words) {
   if (command.empty()) command.emplace_back();
   words.erase(dashes, words.end());
   return command;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string line = "autotune";
-  for (const std::string& word : words) (line += ' ') += shell_quoted(word);
-  return line;
 }
 
 /// The other verbs, which the help lists.
@@ -156,7 +150,7 @@ std::optional<TuneRequest> parse_request(const std::vector<std::string>& given,
                                          const std::vector<VerbSummary>& verbs) {
   TuneRequest request;
   request.words = given;
-  request.command_line = joined(given);
+  request.command_line = shell_line({"autotune"}, given);
   LateTexts late;
   CLI::App app("autotune finds out why a GPU or CPU waits during training, and what to change.",
                "autotune");

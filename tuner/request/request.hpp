@@ -106,6 +106,12 @@ struct TuneRequest {
   std::vector<std::string> words;  ///< the command line, without the program's name
   std::string command_line;        ///< to be pasted into a shell
 
+  /// Paths that are read, among words that are none.
+  std::vector<std::string> inputs() const {
+    std::vector<std::string> paths = command.words;
+    paths.insert(paths.end(), {data.path, data.labels});
+    return paths;
+  }
   bool is_command() const noexcept { return !command.words.empty(); }
   /// Whether the command is launched again for each config: it is told its values by its arguments
   /// or its environment. Else it is a script whose DataLoader is switched while it runs.

@@ -153,7 +153,7 @@ void add_command(CLI::App& app, CommandRequest& command) {
   group.flag("--apply", command.apply,
              "At the end, ask whether to change the script as recommended. The old one stays as "
              "FILE.orig.");
-  group.flag("--yes", command.yes, "With --apply: do not ask.");
+  group.flag("--yes", command.yes, "With --apply or --resume: do not ask.");
   group.flag("--keep-trackers", command.keep_trackers,
              "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
   group.off("--no-confirm", command.confirm,

@@ -4,12 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -60,14 +58,6 @@ std::vector<std::string> files_named_in(const std::string& patch) {
     if (line.starts_with("+++ ")) names.push_back(file_named_in(line));
   }
   return names;
-}
-
-bool is_agreed() {
-  std::signal(SIGINT, SIG_DFL);  // all is written by now: Ctrl-C ends it
-  std::cout << "Apply this? [y/N] " << std::flush;
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
 }
 
 /// The command line that belongs to the change, where its options set a value.
@@ -220,7 +210,7 @@ void apply_change(const Report& report, bool yes) {
   const auto files = patched_files(report);
   if (files.empty()) return print_out("No file is to be changed. " + launch_beside(report) + "\n");
   print_out(patch_of(report));
-  if (!yes && !is_agreed()) return;
+  if (!yes && !is_agreed("Apply this? [y/N] ")) return;
   replace_files(files);
   for (const PatchedFile& file : files) {
     print_out("Changed " + file.path + "; " + file.path + ".orig is what it was.\n");

@@ -4,15 +4,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iostream>
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/data/file_writer.hpp"
 #include "feedrate/report/json/json.hpp"
+#include "feedrate/report/text/clean_text.hpp"
 
 namespace feedrate {
 namespace {
@@ -24,6 +29,19 @@ bool can_write(const std::string& path) {
   if (descriptor < 0) return false;
   close(descriptor);
   return unlink(draft.c_str()) == 0;
+}
+
+/// Throws Error(usage) where there is a file that is neither empty nor begins as a report does.
+void require_report(const std::string& path) {
+  std::ifstream there(path, std::ios::binary);
+  std::string begin(64, '\0');
+  there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(there.gcount()));
+  std::erase_if(begin, [](unsigned char c) { return std::isspace(c); });
+  if (begin.empty() || begin.starts_with("{\"schema_version\":")) return;
+  throw Error(Fault::usage, "--output '" + path +
+                                "' is there and is no report, and would be lost: choose another "
+                                "file, or move it away.");
 }
 
 }  // namespace
@@ -45,8 +63,18 @@ std::string writable_path(const std::string& flag, const std::string& file) {
                                 "; choose another file.");
 }
 
+void require_other_file(const std::string& flag, const std::string& file,
+                        const std::string& input) {
+  std::error_code missing;
+  if (input.empty() || !std::filesystem::equivalent(file, input, missing)) return;
+  throw Error(Fault::usage, flag + " '" + file +
+                                "' is read by this command, and would be lost: name another file.");
+}
+
 ReportFile::ReportFile(const std::string& file, const std::string& workload)
-    : path_(writable_path("--output", file.empty() ? "feedrate-" + workload + ".json" : file)) {}
+    : path_(writable_path("--output", file.empty() ? "feedrate-" + workload + ".json" : file)) {
+  if (!is_standard_output()) require_report(path_);
+}
 
 void ReportFile::write(const Report& report) try {
   if (is_standard_output()) return;
@@ -64,10 +92,23 @@ void ReportFile::save(const std::function<const Report&()>& make) try {
 } catch (const Error&) {
 }
 
-void print_out(const std::string& text) {
+void print_out(const std::string& whole) {
+  const std::string& text = isatty(STDOUT_FILENO) ? terminal_text(whole) : whole;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if ((written && std::fflush(stdout) == 0) || errno == EPIPE) return;
   throw Error(Fault::internal, "The result could not be written to standard output.");
+}
+
+bool is_agreed(const std::string& question) {
+  std::signal(SIGINT, SIG_DFL);
+  std::cout << question << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+void print_error(const std::string& text) {
+  std::fputs((isatty(STDERR_FILENO) ? terminal_text(text) : text).c_str(), stderr);
 }
 
 }  // namespace feedrate

@@ -13,15 +13,26 @@ namespace feedrate {
 /// be written there.
 std::string writable_path(const std::string& flag, const std::string& file);
 
-/// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. Throws
-/// Error(internal) where printing fails otherwise.
+/// Throws Error(usage) where the file of an option is one that is read.
+void require_other_file(const std::string& flag, const std::string& file, const std::string& input);
+
+/// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. What a
+/// terminal would obey, as in the name of a file, is left out there. Throws Error(internal) where
+/// printing fails otherwise.
 void print_out(const std::string& text);
+
+/// Prints to standard error, likewise.
+void print_error(const std::string& text);
+
+/// Asks at the terminal; anything but y and yes is no. Nothing may be left to write: Ctrl-C ends
+/// the program.
+bool is_agreed(const std::string& question);
 
 /// The report's file.
 class ReportFile {
  public:
   /// `file` as --output gives it; empty: named after the workload. Throws Error(usage) when the
-  /// place can't be written to.
+  /// place can't be written to, or holds something else than a report.
   ReportFile(const std::string& file, const std::string& workload);
 
   /// Replaces the file by this report; does nothing where it goes to standard output. Throws

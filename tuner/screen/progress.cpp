@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "feedrate/report/text/format.hpp"
+#include "screen/output.hpp"
 
 namespace feedrate {
 namespace {
@@ -36,7 +37,7 @@ void ProgressLine::note(const std::string& text) {
     at = end + 1;
     const bool fits = !options_.live || columns_of(line) <= options_.width;  // a log is not folded
     for (const std::string& part : fits ? std::vector{line} : wrapped(line, options_.width))
-      std::fprintf(stderr, "%s\n", part.c_str());
+      print_error(part + "\n");
   }
 }
 
@@ -85,9 +86,8 @@ void ProgressLine::plain(const Progress& progress) {
   const std::string seconds = fixed(progress.elapsed_s, 1) + " s";
   const std::string phase(progress.phase);
   if (!progress.failure.empty()) {
-    std::fprintf(stderr, "[%s] %s: %s: failed: %s\n", seconds.c_str(), phase.c_str(),
-                 title_of(*progress.config).c_str(), progress.failure.c_str());
-    return;
+    return print_error("[" + seconds + "] " + phase + ": " + title_of(*progress.config) +
+                       ": failed: " + progress.failure + "\n");
   }
   if (phase != last_phase_ && phase != "explore") {
     std::fprintf(stderr, "[%s] %s\n", seconds.c_str(), phase.c_str());

@@ -40,17 +40,17 @@ std::string storage_path(const TuneRequest& request) {
 /// The same command with another budget. Options stand before the command of the user's.
 std::string with_budget(const std::vector<std::string>& words, double budget_s) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
-  std::string line = "autotune";
+  std::vector<std::string> line = {"autotune"};
   for (auto word = words.begin(); word != dashes; ++word) {
     if (*word == "--budget" && word + 1 != dashes) {
       ++word;
     } else if (!word->starts_with("--budget=")) {
-      line += ' ' + shell_quoted(*word);
+      line.push_back(*word);
     }
   }
-  line += " --budget " + fixed(budget_s, 0) + "s";
-  for (auto word = dashes; word != words.end(); ++word) line += ' ' + shell_quoted(*word);
-  return line;
+  line.insert(line.end(), {"--budget", fixed(budget_s, 0) + "s"});
+  line.insert(line.end(), dashes, words.end());
+  return shell_line(line);
 }
 
 /// Commands that are worth running next, by how the report stands.

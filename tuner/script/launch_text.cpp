@@ -32,10 +32,7 @@ std::string launch_text(LaunchWords command, const Json& options, const Json& en
   for (const auto& [name, value] : environment.items()) {
     text += name + "=" + shell_quoted(value.get<std::string>()) + " ";
   }
-  for (std::size_t word = 0; word < command.size(); ++word) {
-    text += (word > 0 ? " " : "") + shell_quoted(command[word]);
-  }
-  return text;
+  return text + shell_line(command);
 }
 
 }  // namespace feedrate

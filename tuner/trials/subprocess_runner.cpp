@@ -105,7 +105,34 @@ std::uint64_t SubprocessRunner::planned_device_bytes(const Config& config) {
                                  "bytes");
 }
 
-Json SubprocessRunner::ask(const Json& question, Watch watch, double patience) {
+/// A hang may be the storage's, or the machine's: the first trials that hang are run once more, and
+/// what that took since `since_s` is no time of the search's. False once there were too many.
+bool SubprocessRunner::is_excused(double since_s) {
+  constexpr int most_excused = 2;
+  if (++hangs_ > most_excused) return false;
+  require_child();
+  excused_s_ += TrialRunner::now_s() - since_s;
+  return true;
+}
+
+Json SubprocessRunner::ask(const Json& question, const Watch& watch, double patience) {
+  const double began_s = TrialRunner::now_s();
+  try {
+    return ask_once(question, watch, patience);
+  } catch (const ChildHung& hung) {
+    if (!is_excused(began_s)) throw;
+    supervision_.preparation.say(std::string(hung.what()) + " It is run once more.");
+  }
+  const double again_s = TrialRunner::now_s();
+  try {
+    return ask_once(question, watch, patience);
+  } catch (const ChildHung&) {
+    is_excused(again_s);
+    throw;
+  }
+}
+
+Json SubprocessRunner::ask_once(const Json& question, Watch watch, double patience) {
   require_child();
   watch.bound_s = supervision_.timeout_s * patience;
   try {

@@ -39,6 +39,8 @@ class SubprocessRunner final : public TrialRunner {
   std::size_t memory_bytes(const Config& config) override;
   std::size_t device_memory_bytes(const Config& config) override;
   std::optional<GpuState> gpu_state() override;
+  /// Stands still while a hung trial was waited for and its process replaced, twice a run.
+  double now_s() override { return TrialRunner::now_s() - excused_s_; }
   /// What all children have said so far: asks nobody.
   std::vector<Skip> skips() override { return skips_; }
 
@@ -47,13 +49,17 @@ class SubprocessRunner final : public TrialRunner {
   void start_again();
   Prepared prepare_child();
   void require_child();
-  Json ask(const Json& question, Watch watch, double patience = 1);
+  Json ask(const Json& question, const Watch& watch, double patience = 1);
+  Json ask_once(const Json& question, Watch watch, double patience);
+  bool is_excused(double since_s);
   void take_skips(const Json& answer);
 
   Supervision supervision_;
   std::unique_ptr<WatchedChild> child_;
   bool planned_ = false;  ///< the child knows the largest batch
   int children_ = 0;
+  int hangs_ = 0;
+  double excused_s_ = 0;
   std::vector<Skip> skips_;
 };
 

@@ -86,6 +86,14 @@ void WatchedChild::wait_for_news() {
   }
 }
 
+template <class Death>
+void WatchedChild::throw_ended(const std::string& sentence) {
+  process_.listen();
+  const std::string lines = process_.last_lines();
+  const std::string said = lines.empty() ? "." : "; it said last: \"" + last_line(lines) + "\".";
+  throw Death(Fault::internal, sentence + said, lines);
+}
+
 void WatchedChild::throw_dead() {
   const auto status = process_.wait(1);
   if (status) throw_ended("The process of this trial " + describe_end(*status));
@@ -98,10 +106,10 @@ void WatchedChild::throw_hung(const Watch& watch) {
   process_.signal(SIGKILL);
   process_.wait(5);
   const std::string time = format_duration(watch.bound_s);
-  throw_ended(watch.preparing ? "The process of the trials gave no sign of life for " + time +
-                                    " while it prepared, and was killed"
-                              : "This trial finished no batch within " + time +
-                                    " and was killed (--trial-timeout sets that time)");
+  throw_ended<ChildHung>(watch.preparing ? "The process of the trials gave no sign of life for " +
+                                               time + " while it prepared, and was killed"
+                                         : "This trial finished no batch within " + time +
+                                               " and was killed (--trial-timeout sets that time)");
 }
 
 /// A preparation that is asked to end leaves no half-made files behind.
@@ -111,13 +119,6 @@ void WatchedChild::throw_interrupted(bool gently) {
   process_.signal(SIGKILL);
   process_.wait(5);
   throw Error(Fault::interrupted, "The run was interrupted.");
-}
-
-void WatchedChild::throw_ended(const std::string& sentence) {
-  process_.listen();
-  const std::string lines = process_.last_lines();
-  const std::string said = lines.empty() ? "." : "; it said last: \"" + last_line(lines) + "\".";
-  throw ChildDied(Fault::internal, sentence + said, lines);
 }
 
 }  // namespace feedrate

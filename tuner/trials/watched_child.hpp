@@ -20,6 +20,12 @@ class ChildDied : public TrialError {
   using TrialError::TrialError;
 };
 
+/// A child that gave no sign of life for too long, and was killed.
+class ChildHung : public ChildDied {
+ public:
+  using ChildDied::ChildDied;
+};
+
 /// Owns one child. What it throws has ended the child; the object is of no more use then.
 class WatchedChild {
  public:
@@ -44,6 +50,7 @@ class WatchedChild {
   [[noreturn]] void throw_dead();
   [[noreturn]] void throw_hung(const Watch& watch);
   [[noreturn]] void throw_interrupted(bool gently);
+  template <class Death = ChildDied>
   [[noreturn]] void throw_ended(const std::string& sentence);
 
   Channel channel_;

@@ -12,15 +12,20 @@ namespace {
   throw Error(Fault::usage, "--rate '" + text + "' makes no sense: " + why + ".");
 }
 
+/// Without back-references, and in return never slower than the square of a line's length: an
+/// expression such as (a+)+$ must not stop a run.
+constexpr auto syntax = std::regex::ECMAScript | std::regex_constants::__polynomial;
+
 std::regex compiled(const std::string& text) {
   constexpr std::string_view prefix = "regex:";
   if (!text.starts_with(prefix)) {
     refuse(text, "write regex: and an expression, such as 'regex:([0-9.]+) img/s'");
   }
   try {
-    return std::regex(text.substr(prefix.size()), std::regex::ECMAScript | std::regex::optimize);
+    return std::regex(text.substr(prefix.size()), syntax);
   } catch (const std::regex_error&) {
-    refuse(text, "the part behind regex: is no ECMAScript regular expression");
+    refuse(text,
+           "the part behind regex: is no ECMAScript regular expression, or has a back-reference");
   }
 }
 

@@ -42,7 +42,8 @@ class AbVerb {
   int operator()() {
     const SteadyClock clock;
     const double begin_s = clock.now_s();
-    require_writable(request_.gate);
+    require_writable(request_.gate, request_.base);
+    require_writable(request_.gate, request_.head);
     Gate gate = begin_gate();
     const auto say = [this](const std::string& line) { progress_.note(line); };
     const auto base = make_program(request_.base, request_.base_config, say);

@@ -225,7 +225,7 @@ void CheckRun::update() {
 
 /// Figures that could not be compared would be no better than those that they replace.
 int CheckRun::operator()() {
-  require_writable(options_.gate);
+  require_writable(options_.gate, {options_.baseline});
   describe();
   if (options_.update) require_same_machine();
   check();

@@ -52,7 +52,7 @@ std::optional<CheckOptions> parse_check(const std::vector<std::string>& words) {
   CLI::App app(check_purpose, "autotune check");
   add_options(app, options);
   if (!parse_words(app, words)) return std::nullopt;
-  for (const std::string& word : words) options.command_line += ' ' + shell_quoted(word);
+  options.command_line = shell_line({"autotune", "check"}, words);
   require_valid(options);
   return options;
 }

@@ -22,7 +22,7 @@ struct CheckOptions {
   std::string reason;
   GateRequest gate;
   GatePrinting printing;
-  std::string command_line = "autotune check";
+  std::string command_line;
 };
 
 /// Empty where the help was asked for, and printed. Throws Error(usage) on invalid options.

@@ -42,7 +42,7 @@ struct DoctorOptions {
   bool color = false;      ///< colours the statuses
   std::size_t width = 80;  ///< columns of the output
   GateRequest gate;
-  std::string command_line = "autotune doctor";
+  std::string command_line;
 };
 
 /// The storage that matters when none is named: where the cache is, or would be.
@@ -160,7 +160,7 @@ std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
   add_gate(app, options.gate, kinds_in(doctor_metrics));
   add_color(app, color);
   if (!parse_words(app, words)) return std::nullopt;
-  for (const std::string& word : words) (options.command_line += ' ') += shell_quoted(word);
+  options.command_line = shell_line({"autotune", "doctor"}, words);
   options.color = use_color(color, STDOUT_FILENO);
   options.width = columns(STDOUT_FILENO);
   return options;

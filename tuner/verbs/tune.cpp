@@ -1,17 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb without a name: tunes a workload, the user's data, or the user's command.
+#include <unistd.h>
+
 #include "feedrate/machine/limits.hpp"
+#include "feedrate/report/text/shell.hpp"
 #include "journal/resume.hpp"
 #include "plan/early.hpp"
 #include "request/parse_request.hpp"
+#include "screen/output.hpp"
 #include "verbs/tune_run.hpp"
 #include "verbs/verb.hpp"
 
 namespace feedrate {
 namespace {
 
+/// A journal says which command is launched, and may come from somebody else: it is shown, and
+/// whoever sits at a terminal is asked.
+bool may_launch(const TuneRequest& request, bool yes) {
+  if (!request.is_command() || yes) return true;
+  print_error("The run to continue launches: " + shell_line(request.command.words) + "\n");
+  return !isatty(STDIN_FILENO) || is_agreed("Launch this? [y/N] ");
+}
+
 int resume(const TuneRequest& asked) {
   Resumption resumption = open_resumption(asked);
+  if (!may_launch(resumption.request, asked.command.yes)) return 0;
   return TuneRun(resumption.request, device_of(resumption.request), {}, &resumption)();
 }
 

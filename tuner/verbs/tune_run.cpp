@@ -46,7 +46,7 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
       file_(request.output.file, name_of_workload(request)) {}
 
 int TuneRun::operator()() {
-  require_writable(request_.gate);
+  require_writable(request_.gate, request_.inputs());
   require_change_can_be_made(request_);
   begin();
   plan();
@@ -197,7 +197,7 @@ JournalKeeping TuneRun::keeping() {
 /// An error that does not end the run is told even to those who want quiet.
 void TuneRun::say_lost(const std::string& why) {
   progress_.clear();
-  std::fprintf(stderr, "autotune: %s\n", why.c_str());
+  print_error("autotune: " + why + "\n");
 }
 
 Outcome TuneRun::search(Journaled& measurer) {

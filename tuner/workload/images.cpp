@@ -2,6 +2,7 @@
 #include "workload/images.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -70,6 +71,11 @@ PreparedWorkload make_images(const WorkloadRequest& request) {
     throw Error(Fault::usage, "The image set can't be kept in the cache folder '" + cache.path +
                                   "': " + cache.why_not +
                                   "; set XDG_CACHE_HOME to a folder that can be written.");
+  }
+  const char* given = std::getenv("XDG_CACHE_HOME");
+  if (given && *given && *given != '/') {
+    request.say("XDG_CACHE_HOME is '" + std::string(given) +
+                "', which is no absolute path and is ignored.");
   }
   const std::string path = cache.path + "/images";
   std::stop_source stop;

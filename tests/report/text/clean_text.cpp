@@ -14,6 +14,15 @@ TEST_CASE("Text is one line of valid UTF-8, whatever the bytes") {
   CHECK(clean_text("\xff|\xC3|\xE2\x82") == "\uFFFD|\uFFFD|\uFFFD\uFFFD");
 }
 
+TEST_CASE("On a terminal lines, tabs and colours stay, and nothing that it would obey") {
+  // Bug: the name of a file that clears the screen, sets the title, or writes into the clipboard.
+  CHECK(terminal_text("\x1b[1;31mred\x1b[0m\n\tgrün\n") == "\x1b[1;31mred\x1b[0m\n\tgrün\n");
+  CHECK(terminal_text("a\x1b[2Jb") == "a\uFFFD[2Jb");
+  CHECK(terminal_text("\x1b]0;title\x07.jpg") == "\uFFFD]0;title\uFFFD.jpg");
+  CHECK(terminal_text("\rnew\xC2\x9Bm") == " new\uFFFDm");
+  CHECK(terminal_text("\x1b[31") == "\uFFFD[31");
+}
+
 TEST_CASE("Bytes that only look like UTF-8 are replaced") {
   // Bug: an overlong slash, a surrogate, or a code point beyond the last: strict readers refuse the
   // whole document.

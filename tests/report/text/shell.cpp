@@ -43,5 +43,17 @@ TEST_CASE("The words of a quoted line are read back", "[shell]") {
   CHECK(shell_words(line) == words);
 }
 
+TEST_CASE("What is named as a secret is left out of a line", "[shell]") {
+  // Bug: a password of the command line in a report that is sent around.
+  CHECK(shell_line({"python", "train.py", "--hf-token", "abc", "--lr", "1"}) ==
+        "python train.py --hf-token '***' --lr 1");
+  CHECK(shell_line({"env", "WANDB_API_KEY=abc", "x"}) == "env 'WANDB_API_KEY=***' x");
+  CHECK(shell_line({"x", "--password=a b", "logger.api_key=c"}) ==
+        "x '--password=***' 'logger.api_key=***'");
+  CHECK(shell_line({"x", "--tokenizer", "gpt2", "--max-tokens", "9", "--token", "--verbose"}) ==
+        "x --tokenizer gpt2 --max-tokens 9 --token --verbose");
+  CHECK(shell_line({"autotune"}, {"--budget", "5s"}) == "autotune --budget 5s");
+}
+
 }  // namespace
 }  // namespace feedrate::shell_tests

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of any bytes as one line of valid UTF-8, so that each format and each terminal takes it.
+// Text of any bytes as valid UTF-8 without control characters, so that each format and each
+// terminal takes it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -49,6 +51,32 @@ inline std::string clean_text(std::string_view text) {
     const bool keep = length && detail::is_printable(character);
     clean += blank ? std::string_view(" ") : keep ? character : detail::replacement;
     text.remove_prefix(character.size());
+  }
+  return clean;
+}
+
+namespace detail {
+
+/// How many bytes the colour at the front takes, such as "\x1b[1;31m"; 0 where there is none.
+/// Source: ECMA-48, 8.3.117, Select Graphic Rendition.
+constexpr std::size_t color_length(std::string_view text) noexcept {
+  if (!text.starts_with("\x1b[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != text.npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+}  // namespace detail
+
+/// The same for text of many lines: line breaks, tabs and colours stay.
+inline std::string terminal_text(std::string_view text) {
+  std::string clean;
+  while (!text.empty()) {
+    const std::size_t color = detail::color_length(text);
+    const std::size_t kept = color ? color : text[0] == '\n' || text[0] == '\t' ? 1 : 0;
+    const std::size_t length = kept ? kept : std::max<std::size_t>(detail::utf8_length(text), 1);
+    const std::string_view character = text.substr(0, length);
+    clean += kept ? std::string(character) : clean_text(character);
+    text.remove_prefix(length);
   }
   return clean;
 }
