@@ -2,34 +2,30 @@
 """A session: autotune asks, the script's own loop steps, and the answers are what was measured.
 
 `_serve` is a coroutine: it yields batches to the script's loop, and goes on when the loop has done
-its step and asks for the next one. So a round reads as what happens, one thing after the other.
+its step and asks for the next one.
 """
 
-import contextlib
-import multiprocessing
 import os
 import sys
 import threading
 import time
 
 from . import decoding, source
-from .batches import Replay, SampleCount, bytes_of, counter_for, length_of
+from .batches import SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .footprint import Footprint
-from .lanes import Lanes, UsedUp, has_plain_batches, kept_random_state
+from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
+from .rounds import Rounds
 from .stepping import device_of, step_settings
 from .training import Updates
-from .window import Wanted, Window
+from .window import Wanted
 
-REPLAYED = 3  # different batches of a replay
-WARM_UP_STEPS = 10
-WARM_UP_S = 0.5
 EPOCH_ENDS = object()  # in the place of a batch
 
 
-class Session:
+class Session(Rounds):
     """Serves one DataLoader of the script."""
 
     def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
@@ -58,6 +54,7 @@ class Session:
                             self._errors.may_go_on)
         self._footprint = Footprint(self._batch, self._batch_bytes)
         self._replays = {}
+        self._levers = None
         self._warm = set()
         self._served = self._serve()
         self._one_asks = threading.RLock()  # not a thread of the last epoch beside one of this
@@ -226,6 +223,8 @@ class Session:
             return {"bytes": self._footprint.of(question["config"])}
         if ask == "epoch_boundary_s":
             return self._epoch_boundary(question["config"])
+        if ask == "lever":
+            return (yield from self._lever(question))
         if ask == "decoding":
             return {"decoding": decoding.cost_of(self._loader.dataset, self._torch)}
         if ask == "change":
@@ -249,184 +248,6 @@ class Session:
         with step_settings(self._torch, config, question["own_precision"]):
             meter = Meter(self._torch, self._now)
             return (yield from parts[question["part"]](config, Wanted(question), meter))
-
-    # The rounds.
-
-    def _coupled(self, config, wanted, meter):
-        """The script's loop steps on what the lane loads."""
-        began_s = self._now()
-        with self._starting(config):
-            lane = self._lanes.use(config, self._beat)
-            lane.resume(self._beat)
-            batch = lane.take()
-        first_batch_s = self._now() - began_s
-        yield from self._step(batch, lane=lane)
-        if epoch := self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted):
-            return (yield from self._epochs_of(lane, epoch, config, wanted, meter, first_batch_s))
-        warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
-        for _ in range(warm_up):
-            yield from self._step(lane.take(), lane=lane)
-        window = Window(wanted, lane.workers, lane.ready())
-        meter.begin(lane.pids(), self._lanes.others(lane))
-        self._round = lambda: meter.end(window, first_batch_s, 0) if window.is_enough() else None
-        while True:
-            asked_s = self._now()
-            batch = lane.take()
-            got_s = self._now()
-            step_s = yield from self._step(batch, meter.step_times, lane)
-            window.leave_out(self._outside_s)
-            if not self._outside:
-                window.add(self._samples(batch, config), got_s - asked_s, step_s)
-            if window.was_warm_up(lane.ready):
-                window.begin(lane.ready())
-                meter.begin(lane.pids(), self._lanes.others(lane))
-            if window.is_over():
-                break
-        self._round = None
-        answer = meter.end(window, first_batch_s, lane.ready())
-        self._footprint.measure(config, lane.pids(), self._lanes.others(lane), lane.ready())
-        lane.keep_level()
-        self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
-        return answer
-
-    def _epochs_of(self, lane, batches, config, wanted, meter, first_batch_s):
-        """Whole epochs: each of the lane's begins with one of the script's, whose present one is
-        finished with batches that are there already."""
-        replay = yield from self._replay_of(config)
-        while not self._epochs.is_over() and not self._epochs.leaves_early:
-            yield from self._step(replay.take())
-        self._boundaries.begin(lane, config, batches)
-        window = Window(wanted, batches, 0)
-        starts_s = 0.0
-        while not window.is_over():
-            if self._epochs.is_over():
-                yield from self._between_epochs(None)
-            if window.batches == 0:
-                meter.begin(lane.pids(), self._lanes.others(lane))
-            for at in range(batches):
-                asked_s = self._now()
-                batch = self._first_of_epoch(lane) if at == 0 else lane.take()
-                got_s = self._now()
-                step_s = yield from self._step(batch, meter.step_times)
-                window.leave_out(self._outside_s)
-                window.add(self._samples(batch, config), got_s - asked_s,
-                           0.0 if self._outside else step_s)
-                starts_s += got_s - asked_s if at == 0 else 0.0
-                if at == batches // 2:
-                    self._footprint.measure(config, lane.pids(), self._lanes.others(lane),
-                                            lane.ready())
-        answer = meter.end(window, first_batch_s, 0)
-        answer["boundary_s"] = starts_s
-        return answer
-
-    def _first_of_epoch(self, lane):
-        with kept_random_state(self._torch):
-            return lane.take()
-
-    @contextlib.contextmanager
-    def _starting(self, config):
-        """The start of workers that each import the script and PyTorch again takes seconds, and tells
-        nothing of the rate: it is no part of the budget."""
-        takes_long = self._start_method() != "fork" and not self._lanes.has(config)
-        if config["workers"] == 0 or not takes_long:
-            yield
-            return
-        self._channel.send({"outside": True, "patience": 1})
-        try:
-            yield
-        finally:
-            self._channel.send({"outside": False})
-
-    def _start_method(self):
-        """How the loader starts its workers."""
-        context = getattr(self._loader, "multiprocessing_context", None) or multiprocessing
-        return context.get_start_method()
-
-    def _drained(self, config, wanted, meter):
-        """The lane alone: its batches are thrown away."""
-        began_s = self._now()
-        with self._starting(config):
-            lane = self._lanes.use(config, self._beat)
-            lane.resume(self._beat, empty=True)
-            batch = lane.take()
-        first_batch_s = self._now() - began_s
-        if epoch := self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted):
-            return self._drained_epochs(lane, epoch, config, wanted, meter, first_batch_s)
-        for _ in range(lane.workers):
-            lane.take()
-            self._beat()
-        window = Window(wanted, lane.workers, lane.ready())
-        meter.begin(lane.pids(), self._lanes.others(lane))
-        while not window.is_over():
-            asked_s = self._now()
-            batch = lane.take()
-            self._errors.went_well()
-            window.add(self._samples(batch, config), self._now() - asked_s, 0.0)
-            if window.was_warm_up(lane.ready):
-                window.begin(lane.ready())
-                meter.begin(lane.pids(), self._lanes.others(lane))
-            self._beat()
-        answer = meter.end(window, first_batch_s, lane.ready())
-        self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
-        return answer
-        yield  # makes this a coroutine like the others
-
-    def _drained_epochs(self, lane, batches, config, wanted, meter, first_batch_s):
-        """Whole epochs of the lane alone."""
-        self._boundaries.begin(lane, config, batches)
-        window = Window(wanted, batches, 0)
-        starts_s = 0.0
-        meter.begin(lane.pids(), self._lanes.others(lane))
-        while not window.is_over():
-            for at in range(batches):
-                asked_s = self._now()
-                batch = self._first_of_epoch(lane) if at == 0 else lane.take()
-                wait_s = self._now() - asked_s
-                self._errors.went_well()
-                window.add(self._samples(batch, config), wait_s, 0.0)
-                starts_s += wait_s if at == 0 else 0.0
-                self._beat()
-        answer = meter.end(window, first_batch_s, 0)
-        answer["boundary_s"] = starts_s
-        return answer
-
-    def _replayed(self, config, wanted, meter):
-        """The script's loop steps on batches that are there already; all workers sleep."""
-        replay = yield from self._replay_of(config)
-        self._lanes.quiet(None, self._beat)
-        yield from self._warm_up(replay, config, wanted)
-        wanted.max_batches = min(wanted.max_batches, self._epochs.most_steps())
-        window = Window(wanted, 1, 0)
-        meter.begin([], self._lanes.others(None))
-        self._round = lambda: meter.end(window, 0.0, 0) if window.is_enough() else None
-        while not window.is_over():
-            batch = replay.take()
-            step_s = yield from self._step(batch, meter.step_times)
-            if not self._outside:
-                window.add(self._samples(batch, config), 0.0, step_s)
-        self._round = None
-        return meter.end(window, 0.0, 0)
-
-    def _warm_up(self, replay, config, wanted):
-        """A step; with threads or a precision that were not seen before, some of them. Where
-        several processes train together all take the same number, whatever the time."""
-        kind = (config["batch"], config["step_threads"], config["precision"])
-        steps = 1 if kind in self._warm else WARM_UP_STEPS
-        self._warm.add(kind)
-        end_s = self._now() + (WARM_UP_S if wanted.exactly == 0 else float("inf"))
-        for step in range(steps):
-            yield from self._step(replay.take())
-            if self._now() > end_s:
-                return
-
-    def _replay_of(self, config):
-        """Some batches of this size."""
-        size = config["batch"]
-        if size not in self._replays:
-            lane = self._lanes.use(config, self._beat)
-            self._replays[size] = Replay([lane.take() for _ in range(REPLAYED)])
-        return self._replays[size]
-        yield
 
     def _step(self, batch, times=None, lane=None):
         """Gives a batch that was loaded to the script's loop; seconds until it asks for the next

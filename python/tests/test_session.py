@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of a session: what the loop is given, and what autotune is answered. Time is made up."""
 
+import contextlib
 import sys
 import threading
 import types
@@ -10,7 +11,7 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import process
-from feedrate import session as sessions
+from feedrate import rounds
 from feedrate.epochs import Boundaries
 from feedrate.epochs import Epochs as EpochsOf
 from feedrate.lanes import Lane
@@ -117,6 +118,39 @@ class Asking(unittest.TestCase):
     def firsts(self):
         """The first number of each batch that the script's loop was given."""
         return [batch.tolist()[0] for batch in self.steps]
+
+
+class Changes(Asking):
+    """Of the step."""
+
+    def lever(self, name, **more):
+        asked = dict(question("device", **more), ask="lever", lever=name, pairs=3)
+        asked["of"] = asked.pop("config")
+        return self.answers(asked)
+
+    def test_are_measured_in_pairs_with_and_without(self):
+        # Bug: a lever that is never on, or one that stays on.
+        on, seen = [], []
+
+        @contextlib.contextmanager
+        def pulled(_, name):
+            on.append(name)
+            yield
+            on.pop()
+
+        with mock.patch.object(rounds.Levers, "named", pulled):
+            session = self.session([dict(question("device"), ask="lever", lever="fused", pairs=3, of=CONFIG)])
+            with self.assertRaises(Over):
+                for _ in session:
+                    seen.append(bool(on))
+                    Clock.now_s += STEP_S / 2 if on else STEP_S
+        told = self.channel.sent[-1]["pairs"]
+        self.assertEqual([with_it / without for without, with_it in told], [2.0] * 3)
+        self.assertEqual((on, set(seen)), ([], {True, False}))
+
+    def test_that_the_script_can_not_have_are_told(self):
+        told = self.lever("tf32")
+        self.assertEqual(told[-1], {"why_not": "the script trains on no GPU"})
 
 
 class Rounds(Asking):

@@ -186,6 +186,20 @@ def the_change_of_a_report_is_applied_after_asking(tmp):
 
 
 @test
+def the_script_is_trained_with_the_answer_where_that_is_asked_for(tmp):
+    # Bug: a training that begins with the weights or random numbers of the tuning, or without the answer.
+    found, out, err = run(*QUIET, "--no-confirm", "--budget", "3s", *TWO, "--train", "--",
+                          *command("finishes.py", tmp / "tuned"), cwd=tmp, env=environment())
+    assert found == 3 and out.endswith("trained\n"), (found, out, err)
+    workers, order = (tmp / "tuned").read_text().splitlines()
+    assert int(workers) == report_of(tmp)["recommendation"]["config"]["workers"], workers
+    subprocess.run(command("finishes.py", tmp / "plain", workers), cwd=tmp, env={**os.environ, **environment()},
+                   capture_output=True, check=False)
+    assert order == (tmp / "plain").read_text().splitlines()[1], "the samples come in another order"
+    refused(2, "--train gives standard output to the script", "--train", "--json", "--", *command("train.py"), cwd=tmp)
+
+
+@test
 def a_loader_is_tuned_in_the_process_of_a_notebook(tmp):
     # Bug: a loop that is never seen, or a loader that is another one afterwards.
     (tmp / "cells.py").write_text("""
@@ -764,7 +778,6 @@ def commands_that_cannot_be_run_are_exit_2_with_one_sentence(tmp):
         (r"--device goes with the built-in workloads", ["--device", "emulated:1ms@4", *script]),
         (r"--in-process goes with", ["--in-process", *script]),
         (r"--what-if of a script takes bf16 or fp16", ["--what-if", "fp8", *script]),
-        (r"--what-if of a script takes bf16 or fp16", ["--what-if", *script]),
         (r"--search model needs the parts", ["--search", "model", "--set", "batch='--b {}'", *script]),
         (r"--loader goes with a script", ["--loader", "1", "--set", "batch='--b {}'", *script]),
         (r"--what-if goes with a script", ["--what-if", "bf16", "--rate", "regex:([0-9]+)", *script]),
@@ -811,6 +824,25 @@ def a_script_finds_the_environment_of_its_user_and_what_it_wrote_is_listed(tmp):
     assert usual["WANDB_MODE"] == "disabled" and kept["WANDB_MODE"] == "None", found
     assert usual["SITE_RAN"] == "yes" and usual["sitecustomize"] == str(tmp / "mine/sitecustomize.py"), usual
     assert str(tmp / "mine") in usual["PYTHONPATH"].split(":")[1:], usual
+
+
+@test
+def scripts_that_misbehave_are_tuned_and_leave_no_process(tmp):
+    # Bug: a child or a server of the script's that outlives the run, a pipe that is full, or a path that holds only
+    # where the script began.
+    for kind in ("forks", "daemonises", "prints_megabytes", "goes_elsewhere"):
+        mark = uuid.uuid4().hex
+        nothing_fails(tuned(tmp, "loops.py", kind, options=TWO, env=environment(**{MARK: mark}))[0])
+        wait_until_gone(mark, 5)
+
+
+@test
+def of_loops_over_several_loaders_the_one_that_trains_is_tuned(tmp):
+    # Bug: the loader of an evaluation before the training, or of two in one step none.
+    for kind, name in (("zips_two_loaders", "labelled"), ("evaluates_first", "loader")):
+        report, _, _ = tuned(tmp, "loops.py", kind, options=TWO)
+        nothing_fails(report)
+        assert report["workload"]["script"]["loader"]["name"] in (name, "un" + name), report["workload"]["script"]
 
 
 # Ends of a run.
@@ -875,6 +907,21 @@ def the_batch_is_tuned_where_the_training_may_change(tmp):
     assert only([trial["config"]["batch"] for trial in report["trials"]]) == 16
     left_out = report["space"]["not_applicable"]
     assert any("--allow training is not given" in value["why"] for value in left_out), left_out
+
+
+@test
+def what_changes_of_the_step_bring_is_measured_where_it_is_asked_for(tmp):
+    # Bug: a lever that stays on, or one that the script can't have, and that fails the run.
+    report, out, _ = tuned(tmp, "train.py", options=[*TWO, "--no-confirm", "--what-if"], budget="3s")
+    nothing_fails(report)
+    tried = {row["name"]: row["speedup"] for row in report["what_if"]}
+    left_out = {one["value"] for one in report["space"]["not_applicable"] if one["axis"] == "what_if"}
+    assert tried and tried.keys() | left_out == {"tf32", "bf16", "fp16", "channels_last", "fused",
+                                                 "cudnn_benchmark", "compile"}, (tried, left_out)
+    assert {"tf32", "fp16", "cudnn_benchmark"} <= left_out, left_out
+    assert all(row["low"] <= row["estimate"] <= row["high"] for row in tried.values()), tried
+    assert "only the step were changed" in out and "check that it converges" in out, out
+    assert "bf16" not in report["recommendation"]["config"].values(), report["recommendation"]
 
 
 @test

@@ -65,7 +65,7 @@ std::vector<Precision> default_precisions(const SearchRequest& search,
 }
 
 void refuse_what_if_of(const Script& script, const TuneRequest& request) {
-  if (!request.search.what_if || !has_own_format(script)) return;
+  if (!request.search.what_if_precision || !has_own_format(script)) return;
   throw Error(Fault::usage, "--what-if " + value_text(*request.search.what_if_precision) +
                                 " has nothing to show: the script steps in " +
                                 std::string(name_of(script.config.precision)) +
@@ -156,7 +156,7 @@ TuneOptions plan_script(const TuneRequest& request, const Limits& limits, const 
   TuneOptions plan = common_plan(request, limits);
   plan.allowed = tiers_of(request);
   plan.headline = plan.allowed.back();
-  if (request.search.what_if && !contains(plan.allowed, Tier::numerics)) {
+  if (request.search.what_if_precision && !contains(plan.allowed, Tier::numerics)) {
     plan.allowed.push_back(Tier::numerics);
     std::sort(plan.allowed.begin(), plan.allowed.end());
   }

@@ -12,8 +12,8 @@ namespace {
 
 [[noreturn]] void refuse_what_if() {
   throw Error(Fault::usage,
-              "--what-if of a script takes bf16 or fp16, such as --what-if bf16: its other parts "
-              "are measured anyway.");
+              "--what-if of a script takes bf16 or fp16, or nothing: then changes of the step are "
+              "tried, such as bf16 and a fused optimizer.");
 }
 
 void refuse_together(bool given, const std::string& flag, const char* why) {
@@ -46,7 +46,7 @@ void refuse_built_in_options(const TuneRequest& request) {
 
 /// Tiers build on each other: a batch that may change would take the precision along.
 void refuse_what_if_below_training(const SearchRequest& search) {
-  if (!search.what_if || !search.allowed) return;
+  if (!search.what_if_precision || !search.allowed) return;
   const bool takes_along =
       contains(*search.allowed, Tier::training) && !contains(*search.allowed, Tier::numerics);
   if (!takes_along) return;
@@ -57,7 +57,6 @@ void refuse_what_if_below_training(const SearchRequest& search) {
 }
 
 void check_script(const TuneRequest& request) {
-  if (request.search.what_if && !request.search.what_if_precision) refuse_what_if();
   refuse_what_if_below_training(request.search);
 }
 
@@ -67,6 +66,7 @@ void check_launched_per_config(const TuneRequest& request) {
       "with --set or --rate";
   refuse_together(request.search.what_if, "--what-if", why);
   refuse_together(!request.command.loader.empty(), "--loader", why);
+  refuse_together(request.command.train, "--train", why);
 }
 
 void check_command(const TuneRequest& request) {
@@ -75,6 +75,11 @@ void check_command(const TuneRequest& request) {
                 "There is no command behind --: write one, such as autotune -- python train.py.");
   }
   refuse_built_in_options(request);
+  if (request.command.train && (request.output.json || request.output.file == "-")) {
+    throw Error(Fault::usage,
+                "--train gives standard output to the script, and so can't be beside JSON there: "
+                "name a file for --output.");
+  }
   request.is_launched_per_config() ? check_launched_per_config(request) : check_script(request);
   if (objective_named(request.search.objective).needs == Needs::rate) return;
   throw Error(Fault::usage,
@@ -92,6 +97,7 @@ void refuse_without_command(const TuneRequest& request) {
       {!command.patch.empty(), "--patch"},
       {command.apply, "--apply"},
       {command.yes, "--yes"},
+      {command.train, "--train"},
       {command.keep_trackers, "--keep-trackers"},
       {!command.confirm, "--no-confirm"},
       {request.search.what_if_precision.has_value(), "--what-if with a precision"}};

@@ -62,10 +62,12 @@ void add_late(CLI::App& app, LateTexts& texts) {
             "The config that you use now, such as workers=8,batch=64; gains are relative to it. "
             "Other axes keep the usual value: no workers, batch 32, fp32. Workers without a "
             "prefetch get prefetch 2, PyTorch's default.");
-  app.add_option("--what-if", texts.what_if,
-                 "At the end, measure the speed without one cost at a time: decoding, "
-                 "augmentation, the step, the loader. Takes up to 20 s more. For a script, name "
-                 "bf16 or fp16: how fast its step would be in that precision.")
+  app.add_option(
+         "--what-if", texts.what_if,
+         "At the end, measure the speed without one cost at a time: decoding, "
+         "augmentation, the step, the loader. Takes up to 20 s more. For a script: how fast "
+         "its step would be with bf16, TF32, channels_last, a fused optimizer or "
+         "torch.compile; with bf16 or fp16 named, the whole loop in that precision.")
       ->group("Search")
       ->type_name("[PRECISION]")
       ->expected(0, 1);

@@ -59,6 +59,7 @@ struct CommandRequest {
   std::string patch = {};   ///< a file for the change of a script; empty: none is written
   bool apply = false;       ///< changes the script at the end, after asking
   bool yes = false;         ///< without asking
+  bool train = false;       ///< launches the script at the end, as recommended, for its training
   bool keep_trackers = false;
   bool confirm = true;
 };

@@ -154,6 +154,9 @@ void add_command(CLI::App& app, CommandRequest& command) {
              "At the end, ask whether to change the script as recommended. The old one stays as "
              "FILE.orig.");
   group.flag("--yes", command.yes, "With --apply or --resume: do not ask.");
+  group.flag("--train", command.train,
+             "At the end, launch the script with the recommended settings for its whole training, "
+             "and return its exit code.");
   group.flag("--keep-trackers", command.keep_trackers,
              "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
   group.off("--no-confirm", command.confirm,

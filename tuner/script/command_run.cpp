@@ -8,6 +8,7 @@
 
 #include "command/command_spec.hpp"
 #include "command/command_trials.hpp"
+#include "command/run_to_end.hpp"
 #include "command/touched_files.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/script_text.hpp"
@@ -76,6 +77,19 @@ void add_decoding(const CommandRun& run, TrialRunner& trials, Report& report) tr
   if (!text.empty()) report.notes.push_back(text);
 } catch (const Error& error) {
   run.lost(std::string("What decoding costs can't be measured: ") + error.what());
+}
+
+/// What changes of the step bring, where that is asked for.
+void add_levers(const CommandRun& run, TrialRunner& trials, Report& report) try {
+  const SearchRequest& search = run.request.search;
+  const Outcome& outcome = report.outcome;
+  if (!search.what_if || search.what_if_precision || outcome.tiers.empty()) return;
+  if (outcome.interrupted) return;
+  run.note("Trying changes of the step.");
+  trials.try_levers(report.outcome);
+} catch (const Error& error) {
+  if (error.fault() == Fault::interrupted) report.outcome.interrupted = true;
+  run.lost(std::string("What changes of the step bring can't be measured: ") + error.what());
 }
 
 /// "3 pairs of fresh processes".
@@ -176,6 +190,7 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
   add_updates(*trials, report);
   report.notes = trials->notes();
   add_decoding(run, *trials, report);
+  add_levers(run, *trials, report);
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
   confirm_recommendation(run, report, std::move(settings));
@@ -185,6 +200,15 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
     if (!stream.empty()) report.notes.push_back(stream);
   }
   report.touched_files = touched_files(run.request.command.folder, run.began_s, run.ours);
+}
+
+int train(const TuneRequest& request, const Report& report) {
+  const ControlSocket socket;
+  LaunchSpec spec{request.command.words, {}, request.command.folder};
+  add_hook(spec, socket);
+  spec.environment.emplace_back("FEEDRATE_ATTACH", socket.folder() + "/nobody");  // hears of it
+  add_settings(spec, *report.workload.script, report.outcome.recommended().config);
+  return run_to_end(spec);
 }
 
 }  // namespace feedrate

@@ -35,4 +35,8 @@ std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
 /// the command has left behind. All of it goes into the report, whose outcome is complete.
 void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, Report& report);
 
+/// Launches the script as its user does, with what is recommended: for its whole training, with
+/// trackers, and at the terminal. Returns its exit code.
+int train(const TuneRequest& request, const Report& report);
+
 }  // namespace feedrate

@@ -5,24 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "feedrate/report/json/trial_json.hpp"
 #include "hook/hook.hpp"
 
 namespace feedrate {
 namespace {
-
-/// Tells the hook the loader, and the settings where they differ from the script's own.
-LaunchSpec with_settings(LaunchSpec spec, const Script& script, const Config& config) {
-  spec.environment.emplace_back("FEEDRATE_LOADER", std::to_string(script.loader.index));
-  spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
-  if (config != script.config) {
-    Json settings = to_json(config);
-    settings["device"] = script.device;
-    settings["own_precision"] = name_of(script.config.precision);
-    spec.environment.emplace_back("FEEDRATE_CONFIG", settings.dump());
-  }
-  return spec;
-}
 
 /// The script was prepared before: its rate comes from the hook.
 Prepared known_script() {
@@ -39,7 +25,9 @@ CommandTrials make_trials(LaunchSpec spec, const Script& script,
   add_hook(plan.spec, *socket);
   plan.timeout_s = options.timeout_s;
   plan.with_config = [script](const LaunchSpec& bare, const Config& config) {
-    return with_settings(bare, script, config);
+    LaunchSpec spec = bare;
+    add_settings(spec, script, config);
+    return spec;
   };
   return {std::move(plan), std::move(socket), known_script()};
 }

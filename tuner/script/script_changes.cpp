@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ScriptTrials asks the hook of the script's source and its data.
+// What ScriptTrials asks the hook of the script's source, its data and its step.
+#include <algorithm>
+
+#include "feedrate/measure/statistics.hpp"
 #include "feedrate/report/json/fields.hpp"
+#include "feedrate/report/levers.hpp"
 #include "feedrate/report/text/settings.hpp"
 #include "hook/decoding.hpp"
+#include "journal/request_json.hpp"
 #include "script/launch_text.hpp"
 #include "script/rank_answers.hpp"
 #include "script/script_trials.hpp"
@@ -12,6 +17,13 @@ namespace {
 
 /// What PyTorch takes for prefetch_factor where a script has workers and says nothing of it.
 constexpr int pytorch_prefetch = 2;
+
+/// Pairs of rounds without a lever and with it; fewer where a step takes long.
+int lever_pairs(const Trial& trial) {
+  constexpr double slow_s = 0.3;
+  const double batch_s = trial.config.batch / trial.samples_per_s().estimate;
+  return batch_s > slow_s ? 3 : 5;
+}
 
 }  // namespace
 
@@ -64,6 +76,46 @@ std::string ScriptTrials::decoding() {
   throw_if_failed(answers);
   const Json& cost = answers.front().at("decoding");
   return cost.is_null() ? std::string() : decoding_text(cost);
+}
+
+/// The rate of the step with a lever, and its gain by the pairs. Throws Error(data) where there is
+/// nothing to change.
+WhatIf ScriptTrials::with_lever(std::string_view name, const Trial& trial) {
+  const RoundOptions round{.seconds = 0.2, .min_batches = 3};
+  Json question = question_of({Part::device, trial.config, round});
+  question["ask"] = "lever";
+  question["lever"] = name;
+  question["pairs"] = lever_pairs(trial);
+  question["of"] = question.at("config");
+  question.erase("config");  // whatever happens is not the config's
+  const auto answers = ask(question, {});
+  throw_if_failed(answers);
+  if (const auto why = answers.front().find("why_not"); why != answers.front().end()) {
+    throw Error(Fault::data, why->get<std::string>());
+  }
+  std::vector<double> rates, gains;
+  for (const Json& pair : answers.front().at("pairs")) {
+    rates.push_back(pair.at(1).get<double>());
+    gains.push_back(pair.at(1).get<double>() / pair.at(0).get<double>());
+  }
+  return {std::string(name), trial.config, geometric_interval(rates, 0.05).estimate,
+          geometric_interval(gains, 0.05)};
+}
+
+void ScriptTrials::try_levers(Outcome& outcome) {
+  const Trial trial = outcome.recommended();
+  for (const StepLever& lever : step_levers) {
+    std::string why = "processes that train together must take the same steps";
+    if (prepared_->info.script->world == 1) try {
+        outcome.what_if.push_back(with_lever(lever.name, trial));
+        continue;
+      } catch (const Error& error) {
+        if (error.fault() == Fault::interrupted) throw;
+        why = error.what();
+      }
+    if (why.ends_with('.')) why.pop_back();
+    outcome.not_applicable.push_back({"what_if", std::string(lever.name), why});
+  }
 }
 
 }  // namespace feedrate

@@ -50,6 +50,7 @@ class ScriptTrials final : public TrialRunner {
   std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
   std::string decoding() override;
+  void try_levers(Outcome& outcome) override;
   int batches_per_update() const override { return batches_per_update_; }
 
  private:
@@ -69,6 +70,7 @@ class ScriptTrials final : public TrialRunner {
   void note_death(const Json& question, const ScriptDied& death);
   int batches_for(const Request& request);
   Json loader_changes(const Config& config) const;
+  WhatIf with_lever(std::string_view name, const Trial& trial);
   void add_change(const Json& told, std::vector<Setting>& settings) const;
 
   ScriptPlan plan_;

@@ -54,6 +54,10 @@ class TrialRunner : public Measurer {
   /// is unknown. Measured now.
   virtual std::string decoding() { return {}; }
 
+  /// Measures what changes of a script's step bring, and writes them to `outcome.what_if`; why not,
+  /// to `outcome.not_applicable`.
+  virtual void try_levers(Outcome&) {}
+
   /// That the user's loop takes for one update of the weights; 0: unknown.
   virtual int batches_per_update() const { return 0; }
 

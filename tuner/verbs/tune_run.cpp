@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "feedrate/report/gate/of_report.hpp"
@@ -61,7 +60,8 @@ int TuneRun::operator()() {
   file_.write(report_);
   make_change(report_, request_.command);
   if (report_.outcome.interrupted) return 130;
-  return write_gate(gate_of(report_), request_.gate);
+  if (const int code = write_gate(gate_of(report_), request_.gate)) return code;
+  return request_.command.train ? train(request_, report_) : 0;
 }
 
 void TuneRun::begin() {

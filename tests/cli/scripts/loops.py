@@ -230,5 +230,60 @@ def leaves_files():
             print(step, file=last)
 
 
+def trains_for_long(each=lambda: None):
+    loader = DataLoader(Rows(), batch_size=16)
+    for _ in range(1000):
+        for x, _ in loader:
+            each()
+            model.train(x)
+
+
+def forks():
+    """A child that does something else for ten minutes."""
+    if os.fork() == 0:
+        time.sleep(600)
+        os._exit(0)
+    trains_for_long()
+
+
+def daemonises():
+    """A server of its own, in a session of its own, whose parent is gone."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            time.sleep(600)
+        os._exit(0)
+    os.wait()
+    trains_for_long()
+
+
+def prints_megabytes():
+    trains_for_long(lambda: print("x" * 100000))
+
+
+def goes_elsewhere():
+    os.chdir("/")
+    trains_for_long()
+
+
+def zips_two_loaders():
+    """Each step takes a batch of both."""
+    labelled = DataLoader(Rows(), batch_size=16)
+    unlabelled = DataLoader(Rows(2048), batch_size=16)
+    for _ in range(1000):
+        for (x, _), (u, _) in zip(labelled, unlabelled):
+            model.train(x)
+            model.predict(u)
+
+
+def evaluates_first():
+    loader, test_loader = DataLoader(Rows(), batch_size=16), DataLoader(Rows(256), batch_size=16)
+    for _ in range(1000):
+        for x, _ in test_loader:
+            model.predict(x)
+        for x, _ in loader:
+            model.train(x)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

@@ -51,6 +51,21 @@ TEST_CASE("The table of what-ifs keeps to its columns, and is empty without any"
   CHECK(what_if_text(nothing).empty());
 }
 
+TEST_CASE("Changes of a script's step are told as such, with what to write", "[what_if]") {
+  // Bug: "2x without fused", or a gain of the step alone that passes for one of the loop.
+  Outcome outcome = example();
+  outcome.what_if = {{"channels_last", {}, 861, {2.1, 1.9, 2.3}},
+                     {"fused", {}, 500, {1.1, 1.0, 1.2}}};
+  outcome.not_applicable = {{"what_if", "tf32", "the script trains on no GPU"}};
+  const std::string text = what_if_text(outcome);
+  CHECK(text.find("only the step were changed, its rate alone") != std::string::npos);
+  CHECK(text.find("now:") == std::string::npos);
+  CHECK(text.find("fused optimizer") != std::string::npos);
+  CHECK(text.find("TF32 (the script trains on no GPU)") != std::string::npos);
+  CHECK(text.find("check that it converges") != std::string::npos);
+  CHECK(what_if_json(outcome)[1]["what"] == "fused=True of the optimizer");
+}
+
 TEST_CASE("The JSON of what-ifs has a row for each, with its config", "[what_if]") {
   // Bug: rows that can't be told apart, or an infinite bound that JSON can't hold.
   const Json json = Json::parse(what_if_json(example()).dump());

@@ -132,6 +132,15 @@ def set_num_threads(threads):
     _threads[0] = threads
 
 
+class _Module:
+    """A part of a model. Those of the tests are none."""
+
+    def parameters(self):
+        return iter(())
+
+
+nn = types.SimpleNamespace(Module=_Module)
+
 _without_gradients = []
 _autocasts = []
 

@@ -44,5 +44,37 @@ TEST_CASE("Each number of workers is asked for: workers may be processes", "[mem
   CHECK(limit.why_not({.workers = 64}).needed_bytes == std::uint64_t{64} << 20);
 }
 
+TEST_CASE("Once a config has run, what it took counts, and the others are predicted anew",
+          "[memory_limit]") {
+  // Bug: a config that needs twice the limit stays, since nothing was known of workers when it was
+  // predicted. A worker seems to take nothing here, and takes 3 MiB.
+  struct : Measurer {
+    Round run(const Request&) override { return {}; }
+    bool can_run(Part) const override { return false; }
+    double epoch_boundary_s(const Config&) override { return 0; }
+    std::size_t memory_bytes(const Config& config) override {
+      return has_run ? static_cast<std::size_t>(3 * config.workers) << 20 : 1;
+    }
+    double now_s() override { return 0; }
+    bool has_run = false;
+  } machine;
+  TuneOptions options;
+  options.max_memory_bytes = std::uint64_t{4} << 20;
+  MemoryLimit limit(machine, options);
+  std::vector<Trial> trials(4);
+  for (int workers = 0; Trial & trial : trials) {
+    trial.config.workers = workers++;
+    limit.judge(trial);
+    CHECK(trial.reason.empty());
+  }
+  machine.has_run = true;
+  trials[2].rounds.resize(1);
+  limit.judge_again(trials, 3);
+  CHECK(trials[1].reason.empty());
+  CHECK(trials[2].status == TrialStatus::infeasible);
+  CHECK(trials[2].reason.needed_bytes == std::uint64_t{6} << 20);
+  CHECK(trials[3].status != TrialStatus::infeasible);  // the reference: what the user has
+}
+
 }  // namespace
 }  // namespace feedrate::memory_limit_tests

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "feedrate/report/levers.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/tune/state/outcome.hpp"
 
@@ -19,6 +20,7 @@ inline std::string what_if_name(std::string_view name) {
   if (name == "no_copy") return "no copy";
   if (name == "device_infinite") return "step free";
   if (name == "loader_infinite") return "loading free";
+  if (const StepLever* lever = step_lever_named(name)) return std::string(lever->title);
   return std::string(name);
 }
 
@@ -50,32 +52,38 @@ inline std::string what_ifs_left_out(const Outcome& outcome) {
 
 }  // namespace detail
 
-/// What is taken away, a phrase.
+/// What is taken away, a phrase; of a script's step, what to write.
 inline std::string what_if_meaning(std::string_view name) {
   if (name == "decoded") return "every sample is already read and decoded";
   if (name == "unaugmented") return "nothing is resized or mirrored";
   if (name == "no_copy") return "batches need no copy to the device";
   if (name == "device_infinite") return "the step takes no time";
   if (name == "loader_infinite") return "samples cost nothing";
+  if (const StepLever* lever = step_lever_named(name)) return std::string(lever->line);
   return std::string(name);
 }
 
 /// The table as lines of at most `width` columns, each ended; empty without what-ifs. The configs
-/// are told apart as the reference and what is recommended.
+/// are told apart as the reference and what is recommended. Changes of a script's step are those of
+/// the step alone.
 inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
                                 std::size_t width = 80) {
   if (outcome.what_if.empty()) return {};
   const Config& reference = outcome.trials[outcome.reference].config;
   const std::string columns = width < 60 ? "gain" : "samples/s, gain";
-  std::string text = labelled("IF", "only one cost were removed (" + columns + ")", indent, width);
+  const bool of_step = step_lever_named(outcome.what_if.front().name) != nullptr;
+  const std::string what =
+      of_step ? "only the step were changed, its rate alone (" : "only one cost were removed (";
+  std::string text = labelled("IF", what + columns + ")", indent, width);
   std::string_view head;
   for (const WhatIf& row : outcome.what_if) {
     const std::string_view of = row.config == reference ? "now:" : "recommended:";
-    if (std::exchange(head, of) != of) text += labelled("", of, indent, width);
+    if (!of_step && std::exchange(head, of) != of) text += labelled("", of, indent, width);
     text += detail::what_if_row(row, indent + 2, width);
   }
   const std::string left_out = detail::what_ifs_left_out(outcome);
   if (!left_out.empty()) text += labelled("", left_out, indent, width);
+  if (of_step) text += labelled("", "none is recommended: check that it converges", indent, width);
   return text;
 }
 

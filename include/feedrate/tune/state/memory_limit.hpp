@@ -40,6 +40,25 @@ class MemoryLimit {
     return {};
   }
 
+  /// Marks a trial that can't be tried.
+  void judge(Trial& trial) {
+    trial.reason = why_not(trial.config);
+    if (!trial.reason.empty()) trial.status = TrialStatus::infeasible;
+  }
+
+  /// Of a script's memory more is known once a config has run for the first time: of that one what
+  /// it took, of the others a better prediction. The reference is what the user has, whatever it
+  /// takes.
+  void judge_again(std::vector<Trial>& trials, std::size_t reference) {
+    if (host_ == unlimited) return;
+    host_bytes_.clear();
+    for (std::size_t t = 0; t < trials.size(); ++t) {
+      const bool is_settled =
+          trials[t].status == TrialStatus::failed || trials[t].status == TrialStatus::infeasible;
+      if (t != reference && !is_settled && trials[t].rounds.size() <= 1) judge(trials[t]);
+    }
+  }
+
  private:
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
   using Known = std::vector<std::pair<Config, std::uint64_t>>;

@@ -35,7 +35,7 @@ class Sweep {
       if (config == reference || !within_tier(reference, config, options.allowed.back())) continue;
       outcome_.trials.emplace_back().config = config;
     }
-    for (Trial& trial : outcome_.trials) check_feasible(trial);
+    for (Trial& trial : outcome_.trials) memory_.judge(trial);
   }
 
   const TuneOptions& options() const noexcept { return options_; }
@@ -53,7 +53,7 @@ class Sweep {
                                     [&](const Trial& trial) { return trial.config == config; });
     if (found != trials.end()) return static_cast<std::size_t>(found - trials.begin());
     trials.emplace_back().config = config;
-    check_feasible(trials.back());
+    memory_.judge(trials.back());
     return trials.size() - 1;
   }
 
@@ -113,6 +113,8 @@ class Sweep {
     }
     trial.status = TrialStatus::measured;
     trial.rounds.push_back(*round);
+    if (trial.rounds.size() == 1) memory_.judge_again(outcome_.trials, outcome_.reference);
+    if (!is_open(index)) return std::nullopt;
     announce(phase, config, &trial.rounds.back(), {});
     if (options_.save) options_.save(outcome_);
     return score(*round, config);
@@ -173,11 +175,6 @@ class Sweep {
     stderr_tail_.clear();
     out_of_memory_ = false;
     return false;
-  }
-
-  void check_feasible(Trial& trial) {
-    trial.reason = memory_.why_not(trial.config);
-    if (!trial.reason.empty()) trial.status = TrialStatus::infeasible;
   }
 
   std::optional<Round> attempt(const Request& request, std::string_view phase) {

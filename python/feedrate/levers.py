@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levers: changes of a step that a script's author could write in a line, switched on and off in the
+running script, so that its own loop shows what each is worth.
+
+Each lever is a context: within it the step has the change, behind it the step is as before. It raises
+Missing where the script has nothing to change.
+"""
+
+import contextlib
+import gc
+import sys
+
+from .stepping import device_of, number_format
+
+
+class Missing(Exception):
+    """Why there is nothing to change: the middle of a sentence."""
+
+
+def _optimizers():
+    kind = getattr(sys.modules.get("torch.optim.optimizer"), "Optimizer", ())
+    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind)]
+
+
+def models(torch, optimizers):
+    """The outermost modules whose weights an optimizer updates."""
+    trained = {id(weight) for optimizer in optimizers
+               for group in optimizer.param_groups for weight in group["params"]}
+    modules = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
+    having = [one for one in modules if any(id(weight) in trained for weight in one.parameters())]
+    inner = {id(child) for one in having for child in one.modules() if child is not one}
+    return [one for one in having if id(one) not in inner]
+
+
+class Levers:
+    """What is switched in this script, whose steps have the number format `own`."""
+
+    def __init__(self, torch, own):
+        self._torch = torch
+        self._own = own
+        self._device = device_of(torch)
+        self._optimizers = _optimizers()
+        self._models = models(torch, self._optimizers)
+        self._compiled = {}  # by module
+
+    def named(self, name):
+        """The context of a lever. Raises Missing, here or where it is entered."""
+        return getattr(self, name)()
+
+    def bf16(self):
+        return self._autocast("bf16")
+
+    def fp16(self):
+        self._only_on_gpus()
+        return self._autocast("fp16")
+
+    def _autocast(self, precision):
+        if self._own in ("bf16", "fp16"):
+            raise Missing("the steps are in %s already" % self._own)
+        return number_format(self._torch, self._device, precision, self._own)
+
+    def tf32(self):
+        self._only_on_gpus()
+        if self._own != "fp32":
+            raise Missing("the steps are in %s already" % self._own)
+        backends = self._torch.backends
+        return _set((backends.cuda.matmul, "allow_tf32", True), (backends.cudnn, "allow_tf32", True))
+
+    def cudnn_benchmark(self):
+        self._only_on_gpus()
+        if self._torch.backends.cudnn.benchmark:
+            raise Missing("it is on already")
+        return _set((self._torch.backends.cudnn, "benchmark", True))
+
+    def _only_on_gpus(self):
+        if self._device != "cuda":
+            raise Missing("the script trains on no GPU")
+
+    @contextlib.contextmanager
+    def channels_last(self):
+        weights = [weight for one in self._models for weight in one.parameters() if weight.dim() == 4]
+        if not weights:
+            raise Missing("the model has no convolution of images")
+        if all(self._is_last(weight) for weight in weights):
+            raise Missing("the weights are so already")
+        before = [(weight, weight.data) for weight in weights]
+        states = [(values, key, value) for values in self._states_of(weights)
+                  for key, value in values.items() if getattr(value, "dim", int)() == 4]
+        torch_format = self._torch.channels_last
+        for weight in weights:
+            weight.data = weight.data.contiguous(memory_format=torch_format)
+        for values, key, value in states:
+            values[key] = value.contiguous(memory_format=torch_format)
+        try:
+            yield
+        finally:
+            for weight, data in before:
+                weight.data = data.copy_(weight.data)
+            for values, key, value in states:
+                values[key] = value.copy_(values[key])
+
+    def _is_last(self, weight):
+        return weight.is_contiguous(memory_format=self._torch.channels_last)
+
+    def _states_of(self, weights):
+        """What optimizers keep for each weight, such as moments."""
+        return [optimizer.state[weight] for optimizer in self._optimizers for weight in weights
+                if weight in optimizer.state]
+
+    @contextlib.contextmanager
+    def fused(self):
+        optimizers = [one for one in self._optimizers if "fused" in getattr(one, "defaults", ())]
+        if not optimizers:
+            raise Missing("the script's optimizer has no fused form")
+        groups = [group for one in optimizers for group in one.param_groups]
+        if all(group.get("fused") for group in groups):
+            raise Missing("the optimizer is fused already")
+        before = [(group, group.get("fused"), group.get("foreach")) for group in groups]
+        steps = [(values, values["step"]) for one in optimizers for values in one.state.values()
+                 if hasattr(values.get("step"), "to")]
+        for values, step in steps:  # a fused update counts where it computes
+            values["step"] = step.to(self._device)
+        for group in groups:
+            group.update(fused=True, foreach=False)
+        try:
+            yield
+        finally:
+            for group, fused, foreach in before:
+                group.update(fused=fused, foreach=foreach)
+            for values, step in steps:
+                values["step"] = values["step"].to(step.device)
+
+    @contextlib.contextmanager
+    def compile(self):
+        if not self._models:
+            raise Missing("no module was found whose weights are updated")
+        if any(getattr(one, "_compiled_call_impl", None) or hasattr(one, "_orig_mod")
+               for one in self._models):
+            raise Missing("the model is compiled already")
+        for one in self._models:
+            if id(one) not in self._compiled:
+                self._compiled[id(one)] = self._torch.compile(one._call_impl)
+            one._compiled_call_impl = self._compiled[id(one)]
+        try:
+            yield
+        finally:
+            for one in self._models:
+                one._compiled_call_impl = None
+
+
+@contextlib.contextmanager
+def _set(*changes):
+    """Attributes of modules, and behind it what they were."""
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+    for owner, name, value in changes:
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for owner, name, value in before:
+            setattr(owner, name, value)

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of levers: what is changed within one, and that nothing is behind it."""
+
+import types
+import unittest
+from unittest import mock
+
+from stub import torch as stub
+
+from feedrate import levers
+from feedrate.levers import Levers, Missing
+
+LAST = "channels_last"
+
+
+class Data:
+    """Numbers that remember how they lie."""
+
+    def __init__(self, values, form="rows", device="cpu"):
+        self.values, self.form, self.device = list(values), form, device
+
+    def dim(self):
+        return 4
+
+    def contiguous(self, memory_format):
+        return Data(self.values, memory_format)
+
+    def is_contiguous(self, memory_format):
+        return self.form == memory_format
+
+    def copy_(self, other):
+        self.values[:] = other.values
+        return self
+
+    def to(self, device):
+        return Data(self.values, self.form, device)
+
+
+class Weight:
+    def __init__(self, values, dimensions=4):
+        self.data, self._dimensions = Data(values), dimensions
+
+    def dim(self):
+        return self._dimensions
+
+    def is_contiguous(self, memory_format):
+        return self.data.is_contiguous(memory_format)
+
+
+class Module(stub.nn.Module):
+    _compiled_call_impl = None
+
+    def __init__(self, weights, children=()):
+        self._weights, self._children = list(weights), list(children)
+
+    def parameters(self):
+        return [*self._weights, *(weight for child in self._children for weight in child.parameters())]
+
+    def modules(self):
+        return [self, *(one for child in self._children for one in child.modules())]
+
+    def _call_impl(self):
+        return "as it is"
+
+
+class Adam:
+    def __init__(self, weights):
+        self.defaults = {"fused": None, "foreach": None}
+        self.param_groups = [{"params": list(weights), "fused": None, "foreach": None}]
+        self.state = {weight: {"step": Data([1]), "mean": Data([0.5])} for weight in weights}
+
+
+class WithModel(unittest.TestCase):
+    def setUp(self):
+        self.weight, self.bias = Weight([1, 2]), Weight([3], dimensions=1)
+        self.inner = Module([self.weight])
+        self.model = Module([self.bias], [self.inner])
+        self.stranger = Module([Weight([9])])
+        self.optimizer = Adam([self.weight, self.bias])
+        self.torch = types.SimpleNamespace(nn=stub.nn, channels_last=LAST, cuda=stub.cuda,
+                                           compile=lambda call: ("compiled", call()))
+        patch = mock.patch.object(levers, "_optimizers", return_value=[self.optimizer])
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.levers = Levers(self.torch, "fp32")
+
+
+class Pulled(WithModel):
+    def test_the_outermost_modules_that_are_trained_are_the_models(self):
+        # Bug: each layer compiled for itself, or a teacher that nobody trains.
+        self.assertEqual(levers.models(self.torch, [self.optimizer]), [self.model])
+
+    def test_convolutions_and_their_moments_lie_by_channels_and_go_back_with_what_was_learnt(self):
+        before = self.weight.data
+        with self.levers.named("channels_last"):
+            self.assertEqual(self.weight.data.form, LAST)
+            self.assertEqual(self.optimizer.state[self.weight]["mean"].form, LAST)
+            self.assertEqual(self.bias.data.form, "rows")
+            self.weight.data.values[0] = 7  # the step learns
+            self.optimizer.state[self.weight]["mean"].values[0] = 0.25
+        self.assertIs(self.weight.data, before)
+        self.assertEqual(before.values, [7, 2])
+        mean = self.optimizer.state[self.weight]["mean"]
+        self.assertEqual((mean.values, mean.form), ([0.25], "rows"))
+
+    def test_the_optimizer_is_fused_and_is_as_before_behind_it(self):
+        group = self.optimizer.param_groups[0]
+        with mock.patch.object(self.levers, "_device", "cuda"), self.levers.named("fused"):
+            self.assertEqual((group["fused"], group["foreach"]), (True, False))
+            self.assertEqual(self.optimizer.state[self.weight]["step"].device, "cuda")
+        self.assertEqual((group["fused"], group["foreach"]), (None, None))
+        self.assertEqual(self.optimizer.state[self.weight]["step"].device, "cpu")
+
+    def test_the_model_is_compiled_once_and_only_within(self):
+        for _ in range(2):
+            with self.levers.named("compile"):
+                first = self.model._compiled_call_impl
+                self.assertEqual(first, ("compiled", "as it is"))
+            self.assertIsNone(self.model._compiled_call_impl)
+        with self.levers.named("compile"):
+            self.assertIs(self.model._compiled_call_impl, first)
+        self.assertIsNone(self.inner._compiled_call_impl)
+
+    def test_a_step_that_fails_leaves_nothing_on(self):
+        group = self.optimizer.param_groups[0]
+        with self.assertRaises(ZeroDivisionError), self.levers.named("fused"):
+            raise ZeroDivisionError
+        self.assertIsNone(group["fused"])
+
+
+class Nothing(WithModel):
+    def missing(self, name):
+        with self.assertRaises(Missing) as caught, self.levers.named(name):
+            pass
+        return str(caught.exception)
+
+    def test_is_changed_that_is_so_already(self):
+        # Bug: "1.00x with a fused optimizer" of a script that has one.
+        self.weight.data.form = LAST
+        self.assertIn("so already", self.missing("channels_last"))
+        self.optimizer.param_groups[0]["fused"] = True
+        self.assertIn("fused already", self.missing("fused"))
+        self.model._compiled_call_impl = print
+        self.assertIn("compiled already", self.missing("compile"))
+        self.levers = Levers(self.torch, "bf16")
+        self.assertIn("in bf16 already", self.missing("bf16"))
+
+    def test_is_changed_that_is_not_there(self):
+        for name in ("fp16", "tf32", "cudnn_benchmark"):
+            self.assertIn("no GPU", self.missing(name))
+        self.optimizer.defaults = {}
+        self.assertIn("no fused form", self.missing("fused"))
+        self.optimizer.param_groups[0]["params"] = []
+        self.levers = Levers(self.torch, "fp32")
+        self.assertIn("no module", self.missing("compile"))
+        self.assertIn("no convolution", self.missing("channels_last"))
+
+    def test_of_pytorch_stays_set(self):
+        flags = types.SimpleNamespace(benchmark=False)
+        self.torch.backends = types.SimpleNamespace(cudnn=flags)
+        with mock.patch.object(self.levers, "_device", "cuda"):
+            with self.levers.named("cudnn_benchmark"):
+                self.assertTrue(flags.benchmark)
+            self.assertFalse(flags.benchmark)
+            flags.benchmark = True
+            self.assertIn("on already", self.missing("cudnn_benchmark"))
+
+
+if __name__ == "__main__":
+    unittest.main()
