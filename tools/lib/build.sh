@@ -82,7 +82,7 @@ get_newer_meson() {
   fi
   if [ ! -x "$deps/venv/bin/meson" ]; then
     say "Getting Meson 1.4 or newer with pip, into $deps/venv, because CUDA needs it."
-    make_venv && loud "$deps/venv/bin/pip" install -q --retries 1 'meson>=1.4' || return 1
+    make_venv && loud "$deps/venv/bin/pip" install -q --retries 1 --require-hashes -r "$top/tools/lib/meson.txt" || return 1
   fi
   PATH=$deps/venv/bin:$PATH
   uses_newer_meson=$deps/venv/bin
@@ -92,7 +92,7 @@ get_newer_meson() {
 collect_meson() {
   [ -z "$(find "$1" -maxdepth 1 -name 'meson-*.whl')" ] || return 0
   say "Getting Meson 1.4 or newer with pip, because CUDA needs it."
-  loud python3 -m pip download -q --no-deps --retries 1 -d "$1" 'meson>=1.4'
+  loud python3 -m pip download -q --no-deps --retries 1 -d "$1" --require-hashes -r "$top/tools/lib/meson.txt"
 }
 
 # meson_of_wheel FOLDER: unpacks the wheel that tools/offline-deps put there. Meson is pure Python, so
