@@ -3,6 +3,7 @@
 """`autotune -- python SCRIPT` on scripts in the styles people write, against plain launches.
 
     python3 bench/wild.py --python VENV/bin/python --output FILE [SCRIPT ...]
+    python3 bench/wild.py --table FILE          # what is in it, as Markdown
 
 Needs a Python with torch, torchvision, lightning, transformers, accelerate, datasets, hydra-core,
 click, webdataset, torchdata and timm. The scripts are those of bench/scripts/wild. Each is copied to
@@ -303,6 +304,36 @@ def one(options, name):
     return result
 
 
+def settings_text(config):
+    workers = config["workers"]
+    return f"{workers} x {config['prefetch']}" if workers else "0"
+
+
+def table(document):
+    """A line for each script, and what holds for all."""
+    lines = ["| script | as it is | answer | best launch | answer behind it | gain of the launches | said | time |",
+             "|---|---|---|---|---|---|---|---|"]
+    asked = [one for one in document["scripts"] if "launches" in one]
+    for one in document["scripts"]:
+        if "launches" not in one:
+            lines.append(f"| {one['script']} | | refused | | | | | {one['wall_s']:.0f} s |")
+            continue
+        said = f"{one['said']:.2f}x" if one["said"] else "-"
+        lines.append(f"| {one['script']} | {settings_text(one['as_is'])} | {settings_text(one['recommended'])} | "
+                     f"{one['best']} | {100 * one['regret']:.1f} % | {one['gain']:.2f}x | {said} | "
+                     f"{one['wall_s']:.0f} s |")
+    near = sum(one["regret"] <= 0.05 for one in asked)
+    true = sum(bool(one["said"]) and abs(one["said"] / one["gain"] - 1) <= 0.1 for one in asked)
+    slower = sum(one["gain"] < 0.95 for one in asked)
+    times = [one["wall_s"] for one in asked]
+    beyond = [one["wall_s"] - one["start_s"] for one in asked]
+    lines += ["", f"{len(document['scripts'])} scripts, {len(asked)} answered: within 5 % of the best launch {near}, "
+              f"gain within 10 % of the launches' {true}, slower than the script by more than 5 % {slower}; "
+              f"{statistics.median(times):.0f} s in the median, {statistics.median(beyond):.0f} s beyond the "
+              "script's own start."]
+    return "\n".join(lines)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("only", nargs="*", metavar="SCRIPT", help=", ".join(WILD))
@@ -312,7 +343,11 @@ def main():
     parser.add_argument("--finals", type=int, default=2, help="further launches; -1: no launch at all")
     parser.add_argument("--reports", type=pathlib.Path, help="a folder that keeps autotune's reports")
     parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("--table", type=pathlib.Path, help="print what an output holds, and measure nothing")
     options = parser.parse_args()
+    if options.table:
+        print(table(json.loads(options.table.read_text())))
+        return
     options.autotune = os.path.abspath(options.autotune)
     options.python = os.path.abspath(options.python)
     if options.reports:

@@ -184,7 +184,8 @@ def change(site, changes, argv=None, now=None):
     except Unclear:
         return dict(told, diff=_sentence(site, changes))
     told.update(options=wanted.options, environment=wanted.environment)
-    return dict(told, diff=_shown_edits(call, edits, site), patch=patch_of(edits))
+    shown_edits = "\n".join(filter(None, [_shown_edits(call, edits, site), wanted.unfollowed()]))
+    return dict(told, diff=shown_edits, patch=patch_of(edits))
 
 
 def diff(file, line, changes):
@@ -198,7 +199,7 @@ class _Wanted:
     def __init__(self, site, call, changes, argv, now):
         self._site, self._call = site, call
         self._now, self._argv = now, argv
-        self._in_call, self._elsewhere = {}, []
+        self._in_call, self._elsewhere, self._unfollowed = {}, [], []
         self.options, self.environment = [], {}
         for keyword, value in changes.items():
             self._sort_in(keyword, value, changes)
@@ -225,6 +226,9 @@ class _Wanted:
 
     def _sort_in(self, keyword, value, changes):
         origin = self._origin(keyword)
+        node = self._call.argument(keyword)
+        if origin is None and node is not None and not isinstance(node, ast.Constant):
+            self._unfollowed.append(" ".join(self._call.source.of(node).split()))
         if origin is not None and self._is_shared(origin, keyword, changes):
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
@@ -250,6 +254,13 @@ class _Wanted:
         if "prefetch_factor" in self._in_call:
             value = self._in_call["prefetch_factor"]
             self._in_call["prefetch_factor"] = Code("%r if %s > 0 else None" % (value, workers))
+
+    def unfollowed(self):
+        """A sentence where a value is written into the call, since what sets it is not known."""
+        if not self._unfollowed:
+            return ""
+        return "(Where %s has its value from was not found, so the call is changed.)" % (
+            " and ".join(dict.fromkeys(self._unfollowed)))
 
     def edits(self):
         """By file, the edits of its text. Raises Unclear."""

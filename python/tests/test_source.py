@@ -66,11 +66,22 @@ class Diff(Sources):
     def test_a_keyword_is_replaced_in_place(self):
         # Would catch an edit that reformats the call, or takes the wrong bytes after an umlaut.
         self.assert_diff("""
-            loader = DataLoader(ds, batch_size = 4,num_workers=args.workers , name="Grüße")
+            loader = DataLoader(ds, batch_size = 4,num_workers=2 , name="Grüße")
             """, {"num_workers": 8}, """
             --- train.py:1
-            -loader = DataLoader(ds, batch_size = 4,num_workers=args.workers , name="Grüße")
+            -loader = DataLoader(ds, batch_size = 4,num_workers=2 , name="Grüße")
             +loader = DataLoader(ds, batch_size = 4,num_workers=8 , name="Grüße")
+            """)
+
+    def test_a_value_that_nobody_knows_where_it_is_set_is_replaced_in_the_call_and_that_is_said(self):
+        # Bug: the user's option is dead from then on, and nothing tells of it.
+        self.assert_diff("""
+            loader = DataLoader(ds, num_workers=args.workers)
+            """, {"num_workers": 8}, """
+            --- train.py:1
+            -loader = DataLoader(ds, num_workers=args.workers)
+            +loader = DataLoader(ds, num_workers=8)
+            (Where args.workers has its value from was not found, so the call is changed.)
             """)
 
     def test_columns_are_those_of_text_and_not_of_bytes(self):

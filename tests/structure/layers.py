@@ -18,6 +18,7 @@ ROOMS = (
     ("data/image", "train/kernels"),
     ("data/texture", "train/cpu"),
     ("load",),
+    ("load/sources",),
     ("cuda",),
     ("cuda/train",),
     ("measure",),

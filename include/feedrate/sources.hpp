@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be made of datasets, for a loader: select, split, concat, repeat, map and cache.
+#pragma once
+
+#include "feedrate/load/sources/cached.hpp"
+#include "feedrate/load/sources/joined.hpp"
+#include "feedrate/load/sources/mapped.hpp"
+#include "feedrate/load/sources/selected.hpp"

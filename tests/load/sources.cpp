@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests of what is made of datasets: select, split, concat, repeat, map and cache.
+#include "feedrate/sources.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "datasets.hpp"
+
+namespace feedrate::sources_tests {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using testing::Numbers;
+
+/// The labels of an epoch, in order.
+std::vector<std::int32_t> labels_of(std::shared_ptr<const Source> source, int workers = 2) {
+  Loader loader(std::move(source),
+                {.batch = 7, .workers = workers, .prefetch = 2, .order = {.shuffle = false}});
+  std::vector<std::int32_t> labels;
+  for (const auto& batch : loader.epoch()) {
+    for (const std::int32_t label : batch.get<std::int32_t>("label")) labels.push_back(label);
+  }
+  return labels;
+}
+
+TEST_CASE("A dataset is split into parts that share nothing and are all of it", "[sources]") {
+  // Bug: samples of the training in the validation, or some in neither.
+  const auto [train, rest] = split(Numbers{100}, 0.9, 3);
+  CHECK(train->size() == 90);
+  CHECK(rest->size() == 10);
+  std::vector<std::int32_t> all = labels_of(train);
+  const std::vector<std::int32_t> held = labels_of(rest);
+  all.insert(all.end(), held.begin(), held.end());
+  std::sort(all.begin(), all.end());
+  std::vector<std::int32_t> wanted(100);
+  std::iota(wanted.begin(), wanted.end(), 0);
+  CHECK(all == wanted);
+  CHECK(labels_of(split(Numbers{100}, 0.9, 3).rest) == held);
+  CHECK(labels_of(split(Numbers{100}, 0.9, 4).rest) != held);
+  CHECK(rest->name(0) == "number-" + std::to_string(held[0]));
+  for (const double share : {0.0, 1.0, -1.0, 0.001, std::nan("")}) {
+    CHECK_THROWS_WITH(split(Numbers{100}, share), ContainsSubstring("leaves a part empty"));
+  }
+}
+
+TEST_CASE("Chosen samples come in their order, also twice", "[sources]") {
+  // Bug: a choice that is sorted, or one that reads beyond the data.
+  CHECK(labels_of(select(Numbers{100}, {5, 99, 5, 0})) == std::vector<std::int32_t>{5, 99, 5, 0});
+  CHECK_THROWS_WITH(select(Numbers{100}, {5, 100}), ContainsSubstring("Sample 100"));
+}
+
+TEST_CASE("Datasets follow each other, and one follows itself", "[sources]") {
+  // Bug: the last sample of a part that is taken for the first of the next.
+  CHECK(labels_of(concat(Numbers{3}, Numbers{2})) == std::vector<std::int32_t>{0, 1, 2, 0, 1});
+  CHECK(labels_of(repeat(Numbers{2}, 3)) == std::vector<std::int32_t>{0, 1, 0, 1, 0, 1});
+  CHECK(concat(Numbers{3}, Numbers{2})->name(3) == "number-0");
+  const auto bytes =
+      map(Numbers{3}, {{"label", DType::i64, {}}}, [](const Sample&, const Sample&, Random&) {});
+  CHECK_THROWS_WITH(concat(Numbers{3}, bytes), ContainsSubstring("Part 2 has other fields"));
+  CHECK_THROWS_WITH(repeat(Numbers{3}, 0), ContainsSubstring("0 times"));
+}
+
+TEST_CASE("A repeated sample has random numbers of its own", "[sources]") {
+  // Bug: the same crop of a picture in each of its repetitions.
+  Loader loader(repeat(Numbers{1}, 4), {.batch = 4});
+  const auto batch = loader.next();
+  const auto x = batch->get<float>("x");
+  CHECK(std::set<float>{x[1], x[3], x[5], x[7]}.size() == 4);
+}
+
+/// Doubles the label; other fields are left out.
+std::shared_ptr<const Source> doubled(std::shared_ptr<const Source> source) {
+  return map(std::move(source), {{"label", DType::i32, {}}},
+             [](const Sample& from, const Sample& to, Random&) {
+               to.scalar<std::int32_t>("label") = 2 * from.scalar<std::int32_t>("label");
+             });
+}
+
+TEST_CASE("A function of each sample is computed by the workers, also of another's", "[sources]") {
+  // Bug: memory of a thread's that two functions write at the same time.
+  const auto source = doubled(doubled(make_source(Numbers{50})));
+  for (const int workers : {0, 4}) {
+    const auto labels = labels_of(source, workers);
+    REQUIRE(labels.size() == 50);
+    for (std::int32_t i = 0; i < 50; ++i) CHECK(labels[static_cast<std::size_t>(i)] == 4 * i);
+  }
+  CHECK(source->layout().size() == 1);
+}
+
+TEST_CASE("What a function throws is the error of its sample", "[sources]") {
+  // Bug: a worker that ends with the program.
+  const auto source =
+      map(Numbers{10}, {{"label", DType::i32, {}}}, [](const Sample& from, const Sample&, Random&) {
+        if (from.scalar<std::int32_t>("label") == 3) throw Error(Fault::data, "no 3");
+      });
+  Loader loader(source, {.batch = 10, .workers = 1, .order = {.shuffle = false}});
+  CHECK_THROWS_WITH(loader.next(), ContainsSubstring("sample 3 (number-3): no 3"));
+}
+
+/// Sample i has i % 3 rows of i.
+struct Rows {
+  std::atomic<int>* loads;
+
+  std::size_t size() const { return 20; }
+  Layout layout() const { return {{"rows", DType::i32, {2, 2}, true}, {"label", DType::i32, {}}}; }
+  void load(std::size_t i, const Sample& sample, Random&) const {
+    ++*loads;
+    std::fill_n(sample.get<std::int32_t>(0).begin(), 4, static_cast<std::int32_t>(i));
+    sample.set_length("rows", i % 3);
+    sample.scalar<std::int32_t>("label") = static_cast<std::int32_t>(i);
+  }
+};
+
+TEST_CASE("Cached samples are loaded once, as far as they fit, and are the same", "[sources]") {
+  // Bug: a sample that another one has overwritten, a length that is lost, or more memory than
+  // asked.
+  std::atomic<int> loads{0};
+  for (const std::size_t kept : {std::size_t{20}, std::size_t{5}}) {
+    loads = 0;
+    const auto cached = std::make_shared<const Cached>(make_source(Rows{&loads}), kept * 128);
+    for (int epoch = 0; epoch < 3; ++epoch) {
+      Loader loader(cached, {.batch = 4, .workers = 4, .order = {.seed = 9}});
+      for (const auto& batch : loader.epoch()) {
+        for (std::size_t s = 0; s < batch.count(); ++s) {
+          const std::int32_t i = batch.get<std::int32_t>("label")[s];
+          CHECK(batch.lengths("rows")[s] == i % 3);
+          CHECK(batch.get<std::int32_t>("rows")[4 * s] == (i % 3 > 0 ? i : 0));
+        }
+      }
+    }
+    CHECK(cached->kept() == kept);
+    CHECK(loads == 20 + 2 * (20 - static_cast<int>(kept)));
+  }
+  CHECK_THROWS_WITH(cache(Rows{&loads}, 100), ContainsSubstring("one takes 128"));
+}
+
+TEST_CASE("Threads that want one sample at once all get it", "[sources]") {
+  // Bug: a place that is given before the sample is whole; meant for ThreadSanitizer.
+  std::atomic<int> loads{0};
+  const auto source = cache(Rows{&loads}, 1 << 20);
+  std::vector<std::jthread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      detail::SampleForm form(source->layout());
+      detail::OwnSample own;
+      Random random(0, 0, 0);
+      for (std::size_t n = 0; n < 2000; ++n) {
+        const Sample sample = own.as(form);
+        source->load(n % 20, sample, random);
+        wrong += sample.scalar<std::int32_t>("label") != static_cast<std::int32_t>(n % 20);
+      }
+    });
+  }
+  threads.clear();
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+}  // namespace feedrate::sources_tests
