@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // DLPack: fields of a batch for other libraries without a copy, and theirs as views.
-//
-// The structures are those of DLPack 1.0, whose layout its version fixes, so that
-// `reinterpret_cast<DLManagedTensorVersioned*>(to_dlpack(...))` is what dlpack.h declares.
-// Source: github.com/dmlc/dlpack, include/dlpack/dlpack.h, version 1.0.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +18,10 @@
 #include "feedrate/load/lease.hpp"
 
 namespace feedrate::inline v0 {
+
+/// The structures of DLPack 1.0, whose layout its version fixes, so that
+/// `reinterpret_cast<DLManagedTensorVersioned*>(to_dlpack(...))` is what dlpack.h declares.
+/// Source: github.com/dmlc/dlpack, include/dlpack/dlpack.h, version 1.0.
 namespace dlpack {
 
 enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3 };

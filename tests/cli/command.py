@@ -651,6 +651,31 @@ def a_report_that_does_not_fit_the_disk_is_one_sentence_and_the_result_is_shown(
 
 
 @test
+def a_limit_on_address_space_hangs_no_run(tmp):
+    # Bug: OpenBLAS that asks again and again for 128 MiB that it can't have, until somebody kills the run.
+    for mebibytes in (650, 720, 900):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
+        code, _, err = run(*QUICK, *TABULAR, "--trial-timeout", "20s", cwd=tmp, preexec_fn=limited, timeout=60)
+        assert "was killed" not in err, (mebibytes, err)
+        assert code == 0 or err.strip(), (mebibytes, code, err)
+
+
+@test
+def a_report_an_input_or_a_file_of_the_users_is_never_replaced_by_another(tmp):
+    # Bug: --output train.json empties train.jsonl, and --data d.npy --output d.npy the data.
+    (tmp / "train.jsonl").write_text("a line of a dataset\n")
+    refused(2, "train.jsonl', which is there and is no journal", *QUICK, *TABULAR, "--output", "train.json", cwd=tmp)
+    assert (tmp / "train.jsonl").read_text() == "a line of a dataset\n"
+    (tmp / "package.json").write_text("{}")
+    refused(2, "package.json' is there and is no report", *QUICK, *TABULAR, "--output", "package.json", cwd=tmp)
+    shutil.copy(FIXTURES / "npy/f32.npy", tmp / "d.npy")
+    for options in (["--output", "d.npy"], ["--write", "json=d.npy"]):
+        refused(2, "d.npy' is", *QUICK, "--data", "d.npy", *options, cwd=tmp)
+    assert (tmp / "d.npy").read_bytes() == (FIXTURES / "npy/f32.npy").read_bytes()
+
+
+@test
 def the_doctor_answers_in_text_and_json(tmp):
     # Bug: a doctor that fails on a path that is fine, or says nothing of one that is missing.
     code, out, _ = run("doctor", "--path", str(tmp), cwd=tmp)

@@ -6,6 +6,8 @@
 #include <deque>
 #include <limits>
 #include <optional>
+#include <ranges>
+#include <vector>
 
 #include "datasets.hpp"
 #include "feedrate/load/loader.hpp"
@@ -51,6 +53,26 @@ TEST_CASE("Leases that end in the reverse order leave every batch whole", "[load
       const auto first = static_cast<std::int32_t>(5 * lease.number() % 1000);
       CHECK(lease.get<std::int32_t>("label")[0] == first);
     }
+  }
+}
+
+TEST_CASE("An epoch is a range of C++20, and a batch can be kept from a loop over it", "[loader]") {
+  // Bug: a range that no view takes, or a batch that ends with the loop that kept it.
+  static_assert(std::ranges::input_range<Loader::Epoch>);
+  Loader loader(Numbers{40},
+                {.batch = 4, .workers = 1, .prefetch = 4, .order = {.shuffle = false}});
+  std::vector<std::size_t> seen;
+  std::vector<Lease> kept;
+  for (auto& batch : loader.epoch() | std::views::take(3)) {
+    seen.push_back(batch.index());
+    kept.push_back(std::move(batch));
+  }
+  CHECK(seen == std::vector<std::size_t>{0, 1, 2});
+  for (const auto& batch : loader.epoch()) seen.push_back(batch.index());
+  CHECK(seen.size() >= 9);
+  CHECK(seen.back() == 9);
+  for (std::int32_t b = 0; b < 3; ++b) {
+    CHECK(kept[static_cast<std::size_t>(b)].get<std::int32_t>("label")[0] == 4 * b);
   }
 }
 

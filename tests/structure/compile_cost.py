@@ -15,7 +15,7 @@ MIB = 1 << 20
 # header -> (most bytes that the compiler may take, most lines after preprocessing)
 BOUNDS = {
     "feedrate/report_batch.hpp": (100 * MIB, 42_000),
-    "feedrate/loader.hpp": (210 * MIB, 90_000),
+    "feedrate/loader.hpp": (215 * MIB, 90_000),
     "feedrate/tune.hpp": (430 * MIB, 125_000),
     "feedrate/feedrate.hpp": (530 * MIB, 180_000),
 }

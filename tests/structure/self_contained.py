@@ -9,7 +9,7 @@ import tempfile
 from harness import CUDA, INCLUDE, ROOT, Tap, compile_source, compiler, flags_of_build, headers
 from harness import in_parallel, includes
 
-WARNINGS = ["-Wall", "-Wextra", "-Wpedantic"]
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion", "-Wshadow"]
 # Device headers are compiled with the stand-in, since not every machine has the toolkit.
 FOLDERS = [f"-I{ROOT / 'tests' / 'standin' / 'include'}", f"-I{INCLUDE}", f"-I{CUDA}"]
 

@@ -11,6 +11,7 @@
 #include "command/command_trials.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/cache_folder.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/screen/screen.hpp"
@@ -19,6 +20,7 @@
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/settings.hpp"
 #include "feedrate/report/text/shell.hpp"
+#include "feedrate/train/cpu/blas_room.hpp"
 #include "request/constraints.hpp"
 #include "request/terminal.hpp"
 #include "request/version.hpp"
@@ -114,6 +116,13 @@ Report begin_report(const TuneRequest& request, const TrainingDevice& device) {
 void describe_machine(Report& report, const TuneRequest& request, ProgressLine& progress) {
   const std::string path = storage_path(request);
   if (!request.measure_card || request.is_command()) {
+    report.machine = read_machine(path);
+    return;
+  }
+  try {
+    require_blas_room(read_limits().cpus.usable);
+  } catch (const OutOfMemory& error) {
+    progress.note(std::string("The machine is not measured. ") + error.what());
     report.machine = read_machine(path);
     return;
   }

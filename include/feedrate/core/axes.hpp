@@ -149,7 +149,8 @@ inline constexpr auto axes_by_cost = [] {
   std::array<std::size_t, costly> order{};
   for (std::size_t at = 0; at < axis_count; ++at) {
     const auto dearer = [&](int cost) { return cost > 0 && cost < costs[at]; };
-    if (costs[at] > 0) order.at(std::ranges::count_if(costs, dearer)) = at;
+    if (costs[at] > 0)
+      order.at(static_cast<std::size_t>(std::ranges::count_if(costs, dearer))) = at;
   }
   return order;
 }();

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <random>
 #include <span>
 #include <string>
 
@@ -38,8 +38,11 @@ inline bool write_fully(int fd, std::span<const std::uint8_t> bytes) noexcept {
 
 /// A name beside `path` that no other process draws: process ids are the same in two containers.
 inline std::string draft_of(const std::string& path) {
-  std::random_device chance;
-  return path + ".part" + std::to_string(std::uint64_t{chance()} << 32 | chance());
+  std::uint64_t chance = 0;
+  if (::getrandom(&chance, sizeof chance, 0) != sizeof chance) {
+    chance = static_cast<std::uint64_t>(::getpid());
+  }
+  return path + ".part" + std::to_string(chance);
 }
 
 /// Writes a file that is not there yet, links included.

@@ -2,7 +2,9 @@
 // The loader: batches of a dataset, filled ahead by threads, delivered in order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,7 +105,6 @@ class Loader {
 
   /// Batches that next() would return at once.
   int ready() const noexcept { return engine_->ready(); }
-
   /// The samples that were left out, each once.
   std::vector<Skip> skips() const { return engine_->skips().distinct(); }
 
@@ -112,11 +113,7 @@ class Loader {
     counters.skipped = engine_->skips().total();
     counters.filled = caller_.filled.load(std::memory_order_relaxed);
     counters.caller_fill_s = caller_.fill_s.load(std::memory_order_relaxed);
-    for (const auto& worker : pool_.workers()) {
-      counters.filled += worker->filled.load(std::memory_order_relaxed);
-      counters.fill_s += worker->fill_s.load(std::memory_order_relaxed);
-      counters.idle_s += worker->idle_s.load(std::memory_order_relaxed);
-    }
+    for (const auto& worker : pool_.workers()) worker->add_to(counters);
     return counters;
   }
 
@@ -176,8 +173,8 @@ class Loader {
 
   Error all_leased() const {
     return Error(Fault::usage, "All " + std::to_string(engine_->slots()) +
-                                   " slots of the loader are leased: let a batch go before the "
-                                   "next one, keep a copy() of it, or ask for more prefetch.");
+                                   " slots of the loader are leased: let "
+                                   "a batch go, keep a copy() of it, or ask for more prefetch.");
   }
 
   Error stalled(double stall_s) const {
@@ -202,23 +199,26 @@ class Loader {
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };
 
-/// A range over leases; each ends when the loop goes on to the next batch. After a loop that was
-/// left early, the next one continues in the same epoch.
+/// An input_range over leases; each ends when the loop goes on to the next batch, unless it was
+/// moved from. After a loop that was left early, the next one continues in the same epoch.
 class Loader::Epoch {
  public:
   class Iterator {
    public:
+    using value_type = Lease;
+    using difference_type = std::ptrdiff_t;
     explicit Iterator(Loader* loader) : loader_(loader), lease_(loader->next()) {
       if (lease_) epoch_ = lease_->epoch();
     }
 
-    const Lease& operator*() const noexcept { return *lease_; }
+    Lease& operator*() const noexcept { return *lease_; }
     Iterator& operator++() {
       const bool last = lease_->last();
       lease_.reset();
       if (!last) advance();
       return *this;
     }
+    void operator++(int) { ++*this; }
     bool operator==(std::default_sentinel_t) const noexcept { return !lease_; }
 
    private:
@@ -231,7 +231,7 @@ class Loader::Epoch {
     }
 
     Loader* loader_;
-    std::optional<Lease> lease_;
+    mutable std::optional<Lease> lease_;  ///< what a loop may move from
     std::uint64_t epoch_ = 0;
   };
 

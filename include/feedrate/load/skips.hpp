@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "feedrate/core/thread.hpp"
@@ -27,9 +26,10 @@ class Skips {
   /// Whether `skip` may be left out when `allowed` distinct samples may; records it if so.
   bool admit(const Skip& skip, std::uint64_t allowed) {
     const MutexLock lock(mutex_);
-    if (!known_.contains(skip.sample)) {
+    if (!is_known(skip.sample)) {
       if (distinct_.size() >= allowed) return false;
-      known_.insert(skip.sample);
+      if (known_.size() <= skip.sample) known_.resize(skip.sample + 1);
+      known_[skip.sample] = true;
       distinct_.push_back(skip);
     }
     total_.fetch_add(1, std::memory_order_relaxed);
@@ -46,8 +46,10 @@ class Skips {
   std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
 
  private:
+  bool is_known(std::size_t sample) const { return sample < known_.size() && known_[sample]; }
+
   mutable Mutex mutex_;
-  std::unordered_set<std::size_t> known_;  ///< the samples of distinct_
+  std::vector<bool> known_;  ///< by sample: whether it is in distinct_
   std::vector<Skip> distinct_;
   std::atomic<std::uint64_t> total_{0};
 };

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "feedrate/load/counters.hpp"
+
 namespace feedrate::inline v0 {
 
 /// A moment's rest in a loop that looks at memory another core is about to write.
@@ -49,6 +51,13 @@ struct alignas(64) Worker {
 
   std::vector<std::byte*> places;      ///< scratch of the sample being loaded
   std::vector<std::int32_t*> lengths;  ///< likewise
+
+  /// What it has done so far.
+  void add_to(LoaderCounters& counters) const noexcept {
+    counters.filled += filled.load(std::memory_order_relaxed);
+    counters.fill_s += fill_s.load(std::memory_order_relaxed);
+    counters.idle_s += idle_s.load(std::memory_order_relaxed);
+  }
 
   /// Only the worker itself writes its counters, so load and store need not be one operation.
   template <class T>

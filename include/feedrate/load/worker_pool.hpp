@@ -104,8 +104,8 @@ class WorkerPool {
     state.engine->idle().wait([&] { return !is_active(state, self) || has_tickets(); });
   }
 
-  /// Ends every thread that can be ended within the stall time; a stuck one is left behind with
-  /// everything it uses.
+  /// Ends every thread that can be ended within five seconds, or the stall time if that is less; a
+  /// stuck one is left behind with everything it uses.
   void stop() {
     state_->stopping.store(true, std::memory_order_seq_cst);
     state_->surplus.wake_all();
@@ -115,7 +115,9 @@ class WorkerPool {
         return worker->exited.load(std::memory_order_seq_cst);
       });
     };
-    state_->engine->consumer().wait(all_exited, state_->engine->options().stall_s);
+    constexpr double longest_s = 5;
+    state_->engine->consumer().wait(all_exited,
+                                    std::min(longest_s, state_->engine->options().stall_s));
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       if ((*workers_)[i]->exited.load(std::memory_order_seq_cst)) {
         threads_[i].join();

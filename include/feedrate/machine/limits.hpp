@@ -136,13 +136,13 @@ inline CpuLimits read_cpu_limits(const std::string& root, std::optional<double> 
   std::vector<int> online = detail::read_numbers(root + "/sys/devices/system/cpu/online");
   if (online.empty()) online = mask;  // some sandboxes hide /sys
   CpuLimits cpus;
-  cpus.visible = std::max<int>(1, std::ssize(online));
+  cpus.visible = std::max(1, static_cast<int>(online.size()));
   cpus.affinity = mask.empty() ? cpus.visible : std::max(1, detail::count_in(mask, online));
   cpus.quota = cgroup_cpus;
   const double quota = std::ceil(cgroup_cpus.value_or(cpus.visible) - 1e-9);
   cpus.usable = std::max(1, static_cast<int>(std::min<double>(cpus.affinity, quota)));
   const auto nodes = detail::read_numbers(root + "/sys/devices/system/node/online");
-  cpus.numa_nodes = std::max<int>(1, std::ssize(nodes));
+  cpus.numa_nodes = std::max(1, static_cast<int>(nodes.size()));
   cpus.why = detail::why_fewer(cpus);
   return cpus;
 }

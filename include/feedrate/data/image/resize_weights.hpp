@@ -91,12 +91,14 @@ class ResizeWeights {
 
   /// Closes up to `taps` weights per pixel, counts from begin(), and pads.
   void compact(int taps) {
-    for (std::ptrdiff_t j = 0; j < count_; ++j) {
-      first_[static_cast<std::size_t>(j)] -= begin_;
-      for (int t = 0; t < taps; ++t) weights_[j * taps + t] = weights_[j * taps_ + t];
+    const auto pixels = static_cast<std::size_t>(count_), wanted = static_cast<std::size_t>(taps),
+               before = static_cast<std::size_t>(taps_);
+    for (std::size_t j = 0; j < pixels; ++j) {
+      first_[j] -= begin_;
+      for (std::size_t t = 0; t < wanted; ++t) weights_[j * wanted + t] = weights_[j * before + t];
     }
     taps_ = taps;
-    for (int t = 0; t < taps; ++t) weights_[static_cast<std::ptrdiff_t>(count_) * taps + t] = 0;
+    for (std::size_t t = 0; t < wanted; ++t) weights_[pixels * wanted + t] = 0;
   }
 
   std::vector<std::int32_t> first_;

@@ -34,7 +34,9 @@ class NoisePlane {
     return length;
   }
 
-  std::size_t elements() const noexcept { return static_cast<std::size_t>(width_) * height_; }
+  std::size_t elements() const noexcept {
+    return static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_);
+  }
 
   void start(int width, int height) {
     width_ = width;
@@ -55,12 +57,12 @@ class NoisePlane {
 
   /// Doubles both sides: each new pixel is 3/4 its nearest old one and 1/4 the next, per axis.
   void enlarge(int width, int height) {
-    grow(wide_, static_cast<std::size_t>(width) * height_);
+    grow(wide_, static_cast<std::size_t>(width) * static_cast<std::size_t>(height_));
     for (int y = 0; y < height_; ++y) {
       stretch(plane_.data() + std::ptrdiff_t{y} * width_, width_,
               wide_.data() + std::ptrdiff_t{y} * width, width);
     }
-    grow(plane_, static_cast<std::size_t>(width) * height);
+    grow(plane_, static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
     for (int y = 0; y < height; ++y) mix_rows_of(y, width);
     width_ = width;
     height_ = height;

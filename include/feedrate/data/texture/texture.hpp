@@ -23,7 +23,8 @@ class TexturePainter {
   /// down; both are blurred from picture to picture, so that there is something to learn.
   std::span<const std::uint8_t> paint(int label, int classes, int width, int height,
                                       Random& random) {
-    const std::size_t bytes = static_cast<std::size_t>(width) * height * 3;
+    const std::size_t bytes =
+        3 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     grow(pixels_, bytes);
     const float turn = static_cast<float>(label) / static_cast<float>(classes);
     const float hue = 2 * std::numbers::pi_v<float> * (turn + random.uniform(-0.08f, 0.08f));

@@ -30,18 +30,18 @@ struct ProductScratch {
 
   /// Enough for each of the blocks: a tile has at least one line.
   void carve(Arena& arena, std::span<const Block> blocks) {
-    std::size_t column_floats = 0, tile = 0, panel_floats = 0;
+    std::size_t column_floats = 0, output_floats = 0, panel_floats = 0;
     for (const Block& block : blocks) {
       if (!block.product) continue;
       const std::size_t line = block.raw.width * block.depth(), least = tile_floats;
       if (!block.plain()) column_floats = std::max({column_floats, line, least});
-      tile = std::max({tile, block.raw.width * block.raw.channels, least});
+      output_floats = std::max({output_floats, block.raw.width * block.raw.channels, least});
       const std::size_t rows = std::max(block.depth(), least / block.raw.channels);
       panel_floats = std::max(panel_floats, 16 * (rows + block.raw.channels + block.depth()));
     }
     columns = arena.take<float>(column_floats);
-    this->tile = arena.take<float>(narrow ? tile : 0);
-    panels = arena.take<float>(narrow ? std::max(panel_floats, 2 * tile) : 0);
+    tile = arena.take<float>(narrow ? output_floats : 0);
+    panels = arena.take<float>(narrow ? std::max(panel_floats, 2 * output_floats) : 0);
   }
 };
 

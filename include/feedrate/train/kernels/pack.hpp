@@ -21,7 +21,7 @@ constexpr std::size_t pack_alignment(std::size_t bytes) noexcept {
 /// `width` elements, aligned as the widest access that they allow.
 template <class T, int width = pack_width>
 struct alignas(pack_alignment(static_cast<std::size_t>(width) * sizeof(T))) Pack {
-  T at[width];
+  T at[static_cast<std::size_t>(width)];
 };
 
 /// Pack `i` of an array.

@@ -150,12 +150,12 @@ class Race {
 
   /// Learns the noise from the passes that are over.
   void weigh() {
-    std::vector<std::vector<double>> objectives;
+    std::vector<std::vector<double>> logs;
     for (const Runner& runner : runners_) {
-      auto& own = objectives.emplace_back();
+      auto& own = logs.emplace_back();
       for (const Score& score : runner.scores) own.push_back(score.objective);
     }
-    noise_ = noise_of(objectives, passes_);
+    noise_ = noise_of(logs, passes_);
   }
 
   /// Degrees of freedom of the error of two runners' difference, no fewer than one.
