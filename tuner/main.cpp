@@ -2,14 +2,12 @@
 // The command autotune.
 #include <signal.h>
 
-#include <cerrno>
-#include <new>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
 #include "process/guard.hpp"
+#include "process/refusals.hpp"
 #include "screen/output.hpp"
 #include "trials/trial_child.hpp"
 #include "verbs/verb.hpp"
@@ -36,20 +34,6 @@ int exit_code(Fault fault) noexcept {
       break;
   }
   return exit_unexpected;
-}
-
-/// What the system refuses in the middle of something, by what would help.
-std::string sentence_of(const std::exception& error) {
-  const auto* refused = dynamic_cast<const std::system_error*>(&error);
-  if (refused && refused->code() == std::errc::resource_unavailable_try_again) {
-    return "No further thread can be started here: end other programs, or raise the limit "
-           "(ulimit -u).";
-  }
-  if (dynamic_cast<const std::bad_alloc*>(&error)) {
-    return "There is no memory left for this command: end other programs, or raise the limit "
-           "(ulimit -v).";
-  }
-  return error.what();
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <exception>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "feedrate/report/json/from_json.hpp"
 #include "feedrate/report/json/machine_from_json.hpp"
 #include "feedrate/report/json/trial_json.hpp"
+#include "process/refusals.hpp"
 
 namespace feedrate {
 
@@ -55,11 +55,8 @@ inline Json failure_of(const std::exception& error) {
   const auto* ours = dynamic_cast<const Error*>(&error);
   const auto* trial = dynamic_cast<const TrialError*>(&error);
   const Fault fault = ours ? ours->fault() : Fault::internal;
-  const bool memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
   Json json = {{"fault", fault_names[static_cast<std::size_t>(fault)]},
-               {"sentence", memory ? "The trial ran out of memory: choose a smaller batch, fewer "
-                                     "workers or less prefetch."
-                                   : error.what()}};
+               {"sentence", sentence_of(error)}};
   if (trial) json["stderr_tail"] = trial->stderr_tail();
   if (is_out_of_memory(error)) json["out_of_memory"] = true;
   if (dynamic_cast<const DeviceLost*>(&error)) json["device_lost"] = true;
