@@ -93,7 +93,7 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
     Returns a `Result`. Raises FileNotFoundError where there is no `autotune`, RuntimeError where it
     ends without an answer, and what `step` raises.
     """
-    program = shutil.which(command)
+    program = program_of(command)
     if program is None:
         raise FileNotFoundError("There is no program '%s' in PATH: build it, or give command=PATH."
                                 % command)
@@ -120,6 +120,16 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
                                + (said.splitlines()[-1] if said else "it said nothing."))
         with open(report) as file:
             return Result(json.load(file), screen)
+
+
+def program_of(command):
+    """The program in PATH, else the one that pip installed with this package."""
+    found = shutil.which(command)
+    if found is None and command == "autotune":
+        from .command import path
+
+        found = path()
+    return found
 
 
 def address_of(child, folder):

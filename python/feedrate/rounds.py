@@ -8,6 +8,7 @@ step and asks for the next one. So a round reads as what happens, one thing afte
 import contextlib
 import multiprocessing
 
+from . import cpp_lane
 from .batches import Replay
 from .lanes import kept_random_state
 from .levers import Levers, Missing
@@ -23,11 +24,11 @@ WARM_UP_S = 0.5
 class Rounds:
     """What a session can be asked to run. It has the lanes, and steps."""
 
-    def _coupled(self, config, wanted, meter):
-        """The script's loop steps on what the lane loads."""
+    def _coupled(self, config, wanted, meter, other=None):
+        """The script's loop steps on what the lane loads; `other`: a lane that is not the config's."""
         began_s = self._now()
         with self._starting(config):
-            lane = self._lanes.use(config, self._beat)
+            lane = other or self._lanes.use(config, self._beat)
             lane.resume(self._beat)
             batch = lane.take()
         first_batch_s = self._now() - began_s
@@ -229,3 +230,23 @@ class Rounds:
             for _ in range(LEVER_WARM_UP):
                 yield from self._step(replay.take())
             self._channel.send({"outside": False})
+
+    # Another loader.
+
+    def _cpp_loader(self, question):
+        """Rates of the loop on what the config's workers load, and on what feedrate's C++ loader
+        does: one pair of rounds. The order is the other way round in every second one."""
+        config, rates = question["of"], {}
+        try:
+            if self._other is None:
+                self._other = cpp_lane.made(self._loader, config, self._torch)
+        except Missing as why:
+            return {"why_not": str(why)}
+        for changed in (False, True) if question["pair"] % 2 == 0 else (True, False):
+            if changed:
+                self._lanes.quiet(None, self._beat)
+            wanted = Wanted(dict(question, warm_up=cpp_lane.WARM_UP if changed else None))
+            told = yield from self._coupled(config, wanted, Meter(self._torch, self._now),
+                                            self._other if changed else None)
+            rates[changed] = told["samples"] / told["duration_s"]
+        return {"pairs": [[rates[False], rates[True]]]}

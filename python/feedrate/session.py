@@ -55,6 +55,7 @@ class Session(Rounds):
         self._footprint = Footprint(self._batch, self._batch_bytes)
         self._replays = {}
         self._levers = None
+        self._other = None  # a lane of another loader
         self._warm = set()
         self._served = self._serve()
         self._one_asks = threading.RLock()  # not a thread of the last epoch beside one of this
@@ -192,6 +193,8 @@ class Session(Rounds):
     def close(self):
         """Ends all workers; updates of the weights are not seen any more."""
         self._lanes.close()
+        if self._other is not None:
+            self._other.close()
         self._updates.forget()
 
     def at_exit(self):
@@ -225,6 +228,8 @@ class Session(Rounds):
             return self._epoch_boundary(question["config"])
         if ask == "lever":
             return (yield from self._lever(question))
+        if ask == "cpp_loader":
+            return (yield from self._cpp_loader(question))
         if ask == "decoding":
             return {"decoding": decoding.cost_of(self._loader.dataset, self._torch)}
         if ask == "change":

@@ -15,6 +15,7 @@ class Wanted:
         self.max_batches = question["max_batches"]
         self.exactly = question.get("exactly", 0)  # batches; 0: time decides
         self.warm_up = question.get("warm_up")  # batches before it; None: the lane decides
+        self.may_be_cut = self.exactly == 0 and "of" not in question  # by the end of the script
 
 
 class Window:
@@ -61,7 +62,7 @@ class Window:
     def is_enough(self):
         """Whether it may end now, since the script does."""
         wanted = self._wanted
-        return wanted.exactly == 0 and self.batches >= max(1, wanted.min_batches)
+        return wanted.may_be_cut and self.batches >= max(1, wanted.min_batches)
 
     def was_warm_up(self, ready):
         """Whether all so far was a warm-up, as the ring fills or drains. Decided once, at half-time;

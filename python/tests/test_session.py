@@ -10,6 +10,7 @@ from unittest import mock
 
 from stub import MODULES, data, torch
 
+from feedrate import cpp_lane
 from feedrate import process
 from feedrate import rounds
 from feedrate.epochs import Boundaries
@@ -151,6 +152,51 @@ class Changes(Asking):
     def test_that_the_script_can_not_have_are_told(self):
         told = self.lever("tf32")
         self.assertEqual(told[-1], {"why_not": "the script trains on no GPU"})
+
+
+class CppLoader:
+    """Stands for feedrate.torch.DataLoader: its batches take no time."""
+
+    uses_cpp = True
+
+    def __init__(self, dataset, **keywords):
+        self.passes, self.keywords = 0, keywords
+
+    def __iter__(self):
+        self.passes += 1
+        return iter([torch.ones(4, 2)] * 10)
+
+
+class AnotherLoader(Asking):
+    def asked(self, loader=None):
+        questions = [dict(question("coupled"), ask="cpp_loader", pair=pair) for pair in range(2)]
+        for asked in questions:
+            asked["of"] = asked.pop("config")
+        return self.answers(*questions, loader=loader)
+
+    def test_is_measured_in_pairs_in_the_loop_of_the_script(self):
+        # Bug: a rate of loading alone, or of the script's own loader twice.
+        made = []
+
+        def kind():
+            return lambda *args, **keywords: made.append(CppLoader(*args, **keywords)) or made[-1]
+
+        with mock.patch.object(cpp_lane, "_kind", kind):
+            told = [pair for answer in self.asked() for pair in answer["pairs"]]
+        self.assertEqual([other / own for own, other in told], [(LOAD_S + STEP_S) / STEP_S] * 2)
+        self.assertEqual([one.keywords["batch_size"] for one in made], [4])
+        self.assertGreater(made[0].passes, 1)  # it goes on from epoch to epoch
+
+    def test_that_can_not_take_the_place_says_why(self):
+        # Bug: a sampler or a class of the script's own that is ignored.
+        class Mine(data.DataLoader):
+            pass
+
+        self.assertIn("class of its own", self.asked(Mine(Numbers(), batch_size=4))[-1]["why_not"])
+        own = data.DataLoader(Numbers(), batch_size=4, sampler=list(range(400)))
+        self.assertIn("sampler of its own", self.asked(own)[-1]["why_not"])
+        with mock.patch.dict(sys.modules, {"feedrate._core": None}):
+            self.assertIn("is not installed", self.asked()[-1]["why_not"])
 
 
 class Rounds(Asking):

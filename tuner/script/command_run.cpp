@@ -72,9 +72,14 @@ void add_decoding(const CommandRun& run, TrialRunner& trials, Report& report) tr
   constexpr double well_fed = 0.9;
   const Outcome& outcome = report.outcome;
   if (outcome.tiers.empty() || outcome.interrupted) return;
-  if (outcome.recommended().fed().value_or(1) >= well_fed) return;
+  const Trial& best = outcome.recommended();
+  const std::optional<double> fed = best.fed() ? best.fed() : of_best(report, best);
+  if (fed.value_or(1) >= well_fed) return;
   const std::string text = trials.decoding();
-  if (!text.empty()) report.notes.push_back(text);
+  if (text.empty()) return;
+  report.notes.push_back(text);
+  const std::string why_not = trials.try_cpp_loader(report.outcome);
+  if (!why_not.empty()) report.notes.push_back(why_not);
 } catch (const Error& error) {
   run.lost(std::string("What decoding costs can't be measured: ") + error.what());
 }

@@ -85,21 +85,52 @@ WhatIf ScriptTrials::with_lever(std::string_view name, const Trial& trial) {
   Json question = question_of({Part::device, trial.config, round});
   question["ask"] = "lever";
   question["lever"] = name;
-  question["pairs"] = lever_pairs(trial);
+  return in_pairs(name, trial, std::move(question));
+}
+
+/// The gain of what a question asks for, by pairs of rounds.
+WhatIf ScriptTrials::in_pairs(std::string_view name, const Trial& trial, Json question) {
   question["of"] = question.at("config");
   question.erase("config");  // whatever happens is not the config's
-  const auto answers = ask(question, {});
-  throw_if_failed(answers);
-  if (const auto why = answers.front().find("why_not"); why != answers.front().end()) {
-    throw Error(Fault::data, why->get<std::string>());
-  }
   std::vector<double> rates, gains;
-  for (const Json& pair : answers.front().at("pairs")) {
-    rates.push_back(pair.at(1).get<double>());
-    gains.push_back(pair.at(1).get<double>() / pair.at(0).get<double>());
+  const auto add = [&](const Json& answer) {
+    if (const auto why = answer.find("why_not"); why != answer.end()) {
+      throw Error(Fault::data, why->get<std::string>());
+    }
+    for (const Json& pair : answer.at("pairs")) {
+      rates.push_back(pair.at(1).get<double>());
+      gains.push_back(pair.at(1).get<double>() / pair.at(0).get<double>());
+    }
+  };
+  // Getting used to a lever takes long: all its pairs are one question. Else a script that ends in
+  // the midst of them would do so again.
+  const int pairs = lever_pairs(trial);
+  const bool at_once = question.at("ask") == "lever";
+  question["pairs"] = pairs;
+  for (int pair = 0; pair < (at_once ? 1 : pairs); ++pair) {
+    question["pair"] = pair;
+    const auto answers = ask(question, {});
+    throw_if_failed(answers);
+    add(answers.front());
   }
   return {std::string(name), trial.config, geometric_interval(rates, 0.05).estimate,
           geometric_interval(gains, 0.05)};
+}
+
+/// Rounds of the whole loop, in the recommended config and with a thread of the C++ loader for each
+/// core.
+std::string ScriptTrials::try_cpp_loader(Outcome& outcome) try {
+  if (prepared_->info.script->world > 1) return {};
+  const Trial trial = outcome.recommended();
+  const RoundOptions round{.seconds = 1.0, .min_batches = 5};
+  Json question = question_of({Part::coupled, trial.config, round});
+  question["ask"] = cpp_loader.name;
+  outcome.what_if.push_back(in_pairs(cpp_loader.name, trial, std::move(question)));
+  return {};
+} catch (const Error& error) {
+  if (error.fault() != Fault::data) throw;
+  return "feedrate's C++ loader was not tried in the place of PyTorch's: " +
+         std::string(error.what()) + ".";
 }
 
 void ScriptTrials::try_levers(Outcome& outcome) {

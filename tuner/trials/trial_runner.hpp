@@ -58,6 +58,9 @@ class TrialRunner : public Measurer {
   /// to `outcome.not_applicable`.
   virtual void try_levers(Outcome&) {}
 
+  /// The same for feedrate's C++ loader in the place of the script's; why not, as a sentence.
+  virtual std::string try_cpp_loader(Outcome&) { return {}; }
+
   /// That the user's loop takes for one update of the weights; 0: unknown.
   virtual int batches_per_update() const { return 0; }
 

@@ -6,9 +6,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/random.hpp"
+#include "feedrate/data/sampler.hpp"
 #include "feedrate/data/shard.hpp"
 
 namespace feedrate::inline v0 {
@@ -65,6 +69,7 @@ struct OrderOptions {
   bool drop_last = false;  ///< leave out what does not fill a batch (and an even share per rank)
   Shard shard = {};
   std::uint64_t seed = 0;
+  std::shared_ptr<const Sampler> sampler = {};  ///< chooses the samples, in place of `shuffle`
 
   bool operator==(const OrderOptions&) const = default;
 };
@@ -75,9 +80,12 @@ struct OrderOptions {
 /// the missing few are repeated from the start of the order, as PyTorch's DistributedSampler does.
 class Order {
  public:
-  /// `samples` > 0 in the whole dataset, `batch` > 0 of them per batch.
+  /// `samples` > 0 in the whole dataset, `batch` > 0 of them per batch. Throws Error(usage) where
+  /// no batch can be filled.
   Order(std::size_t samples, std::size_t batch, const OrderOptions& options)
-      : samples_(samples), batch_(batch), options_(options) {
+      : samples_(options.sampler ? options.sampler->size() : samples),
+        batch_(batch),
+        options_(options) {
     checked(options.shard);
     if (batch == 0) throw Error(Fault::usage, "A batch needs at least one sample.");
     if (batches_per_epoch() == 0) {
@@ -103,15 +111,26 @@ class Order {
     return std::min(batch_, samples_per_epoch() - b * batch_);
   }
 
-  /// Calls `visit(position in the batch, sample)` for positions [begin, end) of batch b.
+  /// Calls `visit(position in the batch, sample)` for positions [begin, end) of batch b. Passes on
+  /// what a sampler throws.
   template <class Visit>
   void for_each(std::uint64_t epoch, std::size_t b, std::size_t begin, std::size_t end,
                 Visit&& visit) const {
     const Permutation permutation(samples_, options_.seed, epoch);
     for (std::size_t p = begin; p < end; ++p) {
       const std::size_t place = place_in_epoch(b * batch_ + p);
-      visit(p, options_.shuffle ? static_cast<std::size_t>(permutation(place)) : place);
+      if (options_.sampler) {
+        visit(p, options_.sampler->at(epoch, place));
+      } else {
+        visit(p, options_.shuffle ? static_cast<std::size_t>(permutation(place)) : place);
+      }
     }
+  }
+
+  /// Names the random numbers that a sample gets in its epoch. A sampler may choose one several
+  /// times, so there its place counts.
+  std::size_t stream(std::size_t b, std::size_t position, std::size_t sample) const noexcept {
+    return options_.sampler ? place_in_epoch(b * batch_ + position) : sample;
   }
 
   std::size_t batch() const noexcept { return batch_; }
@@ -124,7 +143,7 @@ class Order {
     return (position * world + rank) % samples_;
   }
 
-  std::size_t samples_;
+  std::size_t samples_;  ///< of an epoch, of all ranks
   std::size_t batch_;
   OrderOptions options_;
 };

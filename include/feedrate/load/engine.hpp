@@ -173,16 +173,21 @@ class Engine {
     const double start_s = SteadyClock{}.now_s();
     self.places.resize(ring_->layout().fields().size());
     self.lengths.resize(self.places.size());
-    order_->for_each(run.epoch, run.index, run.begin, run.end,
-                     [&](std::size_t p, std::size_t i) { load_one(run, p, i, self); });
+    try {
+      order_->for_each(run.epoch, run.index, run.begin, run.end,
+                       [&](std::size_t p, std::size_t i) { load_one(run, p, i, self); });
+    } catch (...) {  // of a sampler
+      ring_->slot_of(run.batch).fail(run.begin, std::current_exception());
+    }
     Worker::add(self.fill_s, SteadyClock{}.now_s() - start_s);
     if (ring_->finish_run(run.batch, order_->count(run.index))) consumer_.wake_all();
   }
 
   void load_one(const Run& run, std::size_t position, std::size_t i, Worker& self) {
     self.loading.store(i + 1, std::memory_order_relaxed);
-    Random random(order_->seed(), run.epoch, i);
+    Random random(order_->seed(), run.epoch, order_->stream(run.index, position, i));
     try {
+      if (i >= source_->size()) throw no_such_sample(source_->size());
       source_->load(i, sample_at(run, position, self), random);
       ring_->layout().clear_tails(self.places, self.lengths);
     } catch (...) {
@@ -208,7 +213,7 @@ class Engine {
   void handle(const Run& run, std::size_t position, std::size_t i,
               std::exception_ptr cause) noexcept try {
     Slot& slot = ring_->slot_of(run.batch);
-    const std::string name = source_->name(i);
+    const std::string name = i < source_->size() ? source_->name(i) : std::string();
     const std::string reason = reason_of(cause);
     if (skips_.admit({i, name, reason}, options_.max_skips)) return slot.skip(position);
     std::string sentence = "Could not load " + sample_title(i, name) + ": " + reason;

@@ -14,6 +14,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/load/health.hpp"
 #include "feedrate/load/lease.hpp"
+#include "feedrate/load/loader_errors.hpp"
 #include "feedrate/load/worker_pool.hpp"
 
 namespace feedrate::inline v0 {
@@ -51,12 +52,27 @@ class Loader {
   std::optional<Lease> next() {
     if (pending_) return std::exchange(pending_, std::nullopt);
     for (std::size_t empty = 0; engine_->more(); ++empty) {
-      if (empty == batches_per_epoch()) throw all_skipped();
+      if (empty == batches_per_epoch())
+        throw detail::all_skipped(engine_->skips().distinct().front());
       make_head_ready();
       Lease lease = take_head();
       if (lease.count() > 0) return lease;
     }
     return std::nullopt;
+  }
+
+  /// Waits up to `timeout_s` for the next batch; true when next() would return or throw at once.
+  /// For a consumer that has other things to look at. Throws as next() does when no sample was
+  /// finished for `stall_s`.
+  bool wait(double timeout_s) {
+    if (pending_ || !engine_->more() || pool_.size() == 0) return true;
+    if (engine_->head_is_ready() || engine_->leases() == engine_->slots()) return true;
+    const double start_s = SteadyClock{}.now_s();
+    const bool ready = engine_->wait_for_head(timeout_s);
+    const double end_s = SteadyClock{}.now_s();
+    consumed_.wait_s += end_s - start_s;
+    watch_progress(ready, start_s, end_s);
+    return ready;
   }
 
   /// The batches up to the end of the current epoch, as a range.
@@ -82,7 +98,7 @@ class Loader {
     }
     if (!engine_->close(pool_.workers(), options.stall_s)) {
       engine_->open();
-      throw stalled(options.stall_s);
+      throw stalled();
     }
     const int workers = pool_.size();
     try {
@@ -129,25 +145,22 @@ class Loader {
  private:
   void make_head_ready() {
     if (engine_->head_is_ready()) return;
-    if (engine_->leases() == engine_->slots()) throw all_leased();
+    if (engine_->leases() == engine_->slots()) throw detail::all_leased(engine_->slots());
     if (pool_.size() == 0) engine_->fill_head(caller_);
-    if (engine_->head_is_ready()) return;
-    const double start_s = SteadyClock{}.now_s();
-    wait_for_head();
-    consumed_.wait_s += SteadyClock{}.now_s() - start_s;
+    while (!wait(engine_->options().stall_s / 5)) {
+    }
   }
 
-  /// Waits as long as samples are being finished; throws when none was for `stall_s`.
-  void wait_for_head() {
-    constexpr int slices = 5;
+  /// Throws when no sample was finished for `stall_s` of waiting.
+  void watch_progress(bool ready, double start_s, double end_s) {
+    const std::uint64_t filled = counters().filled;
+    if (!quiet_since_s_ || filled != seen_filled_) quiet_since_s_ = start_s;
+    seen_filled_ = filled;
+    if (ready) quiet_since_s_.reset();
     const double stall_s = engine_->options().stall_s;
-    std::uint64_t seen = counters().filled;
-    for (int quiet = 0; quiet < slices; ++quiet) {
-      if (engine_->wait_for_head(stall_s / slices)) return;
-      const std::uint64_t filled = counters().filled;
-      if (filled != std::exchange(seen, filled)) quiet = -1;
-    }
-    throw stalled(stall_s);
+    if (ready || end_s - *quiet_since_s_ < stall_s) return;
+    quiet_since_s_.reset();
+    throw stalled();
   }
 
   Lease take_head() {
@@ -165,30 +178,8 @@ class Loader {
     return lease;
   }
 
-  Error all_skipped() const {
-    const Skip first = engine_->skips().distinct().front();
-    return Error(Fault::data, "Every sample of an epoch was skipped; the first was " +
-                                  sample_title(first.sample, first.name) + ": " + first.reason);
-  }
-
-  Error all_leased() const {
-    return Error(Fault::usage, "All " + std::to_string(engine_->slots()) +
-                                   " slots of the loader are leased: let "
-                                   "a batch go, keep a copy() of it, or ask for more prefetch.");
-  }
-
-  Error stalled(double stall_s) const {
-    std::string who;
-    for (const auto& worker : pool_.workers()) {
-      const std::uint64_t loading = worker->loading.load(std::memory_order_relaxed);
-      if (loading == 0) continue;
-      const auto sample = static_cast<std::size_t>(loading - 1);
-      who += (who.empty() ? "worker " : ", worker ") + std::to_string(worker->index) +
-             " is still loading " + sample_title(sample, engine_->source().name(sample));
-    }
-    return Error(Fault::data, "No sample was finished for " + std::to_string(stall_s) +
-                                  " s: " + (who.empty() ? "no worker is loading one" : who) +
-                                  ". If the storage is that slow, raise the loader's stall_s.");
+  Error stalled() const {
+    return detail::stalled(engine_->options().stall_s, pool_.workers(), engine_->source());
   }
 
   std::shared_ptr<Engine> engine_;
@@ -196,6 +187,8 @@ class Loader {
   Worker caller_{-1};
   LoaderCounters consumed_;
   HealthMeter meter_{SteadyClock{}.now_s()};
+  std::optional<double> quiet_since_s_;  ///< no sample was finished since then
+  std::uint64_t seen_filled_ = 0;
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };
 

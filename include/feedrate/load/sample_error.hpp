@@ -27,6 +27,12 @@ class SampleError : public Error {
   std::exception_ptr cause_;
 };
 
+/// For a sampler that chose what is no sample.
+inline Error no_such_sample(std::size_t samples) {
+  return Error(Fault::usage, "The sampler chose it, and the dataset has " +
+                                 std::to_string(samples) + " samples.");
+}
+
 /// The message of any exception.
 inline std::string reason_of(const std::exception_ptr& cause) {
   try {

@@ -28,6 +28,10 @@ inline constexpr std::array<StepLever, 7> step_levers = {{
     {"compile", "torch.compile", "model.compile()"},
 }};
 
+/// Another loader in the place of PyTorch's, where it knows the script's dataset.
+inline constexpr StepLever cpp_loader = {"cpp_loader", "feedrate's C++ loader",
+                                         "from feedrate.torch import DataLoader"};
+
 /// Null where no lever has that name.
 constexpr const StepLever* step_lever_named(std::string_view name) noexcept {
   const auto found = std::find_if(step_levers.begin(), step_levers.end(),

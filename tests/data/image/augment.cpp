@@ -39,6 +39,21 @@ TEST_CASE("Half of the training samples are mirrored, none of evaluation's") {
   CHECK_FALSE(choose_view(500, 375, options, random).flip);
 }
 
+TEST_CASE("A stretched picture is seen whole, and mirrored as often as asked") {
+  // Bug: the crop of training, or a mirror image where none is asked for.
+  ImageOptions options;
+  options.size = 100;
+  options.transform = Transform::stretch;
+  options.flip = 0;
+  Random random(1, 0, 0);
+  const View view = choose_view(500, 375, options, random);
+  CHECK(view.x == ViewAxis{0, 500, 0, 5, 100});
+  CHECK(view.y == ViewAxis{0, 375, 0, 3.75, 100});
+  CHECK_FALSE(view.flip);
+  options.flip = 1;
+  CHECK(choose_view(500, 375, options, random).flip);
+}
+
 TEST_CASE("The decoder shrinks by powers of two and never below the sample's size") {
   // Bug: the larger scale decides, and the sample is enlarged again.
   const auto shrink = [](int width, int height) {

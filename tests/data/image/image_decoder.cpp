@@ -81,6 +81,25 @@ TEST_CASE("Samples agree with torchvision's to a quarter of a level, in every ki
   }
 }
 
+TEST_CASE("A picture can be taken as it is stored, whatever its EXIF data say") {
+  // Bug: the option does nothing. A picture that lies upside down is turned by default.
+  const Bytes file = read_bytes(fixture("images/orientation_3.jpg"));
+  ImageOptions options = bytes_hwc();
+  options.transform = Transform::stretch;
+  options.flip = 0;
+  Bytes turned(elements), stored(elements), mirrored(elements);
+  Random random(1, 0, 0);
+  ImageDecoder decoder;
+  decoder.decode(file, "orientation_3.jpg", options, random, turned.data());
+  options.upright = false;
+  decoder.decode(file, "orientation_3.jpg", options, random, stored.data());
+  for (std::size_t i = 0; i < elements; ++i) {
+    mirrored[elements - 3 - i / 3 * 3 + i % 3] = stored[i];
+  }
+  CHECK(mean_difference(mirrored, turned.data()) < 0.25);
+  CHECK(mean_difference(stored, turned.data()) > 5);
+}
+
 TEST_CASE("Normalised planes hold the same picture as bytes") {
   // Bug: the float path takes another crop, or mixes up planes.
   const Bytes file = read_bytes(fixture("images/large.jpg"));

@@ -147,4 +147,23 @@ TEST_CASE("Once a thread has seen its largest picture, loading allocates nothing
   CHECK(before > 0);
 }
 
+TEST_CASE("Files that are listed already are a dataset too") {
+  // Bug: a list without labels reads behind the end of them.
+  const TemporaryFolder folder;
+  fill(folder);
+  const ImageFolder images({{"a", "b"}, {folder / "dog/good.jpg", folder / "cat/good.jpg"}, {1, 0}},
+                           small());
+  REQUIRE(images.size() == 2);
+  CHECK(images.label(0) == 1);
+  OneSample one(images.layout());
+  Random random(1, 0, 0);
+  images.load(0, one.sample(), random);
+  CHECK(one.sample().scalar<std::int32_t>("label") == 1);
+  const auto refusal = [](FolderListing listing) {
+    return error_of([&] { ImageFolder(std::move(listing), small()); }, Fault::usage);
+  };
+  CHECK(contains(refusal({}), "0 paths"));
+  CHECK(contains(refusal({{}, {"x.jpg"}, {}}), "0 labels"));
+}
+
 }  // namespace feedrate::image_folder_tests

@@ -66,6 +66,22 @@ TEST_CASE("Changes of a script's step are told as such, with what to write", "[w
   CHECK(what_if_json(outcome)[1]["what"] == "fused=True of the optimizer");
 }
 
+TEST_CASE("What another loader brought stands apart from the table, with the line to write",
+          "[what_if]") {
+  // Bug: a gain of the whole loop among those of the step alone.
+  Outcome outcome = example();
+  outcome.what_if = {{"cpp_loader", outcome.trials[1].config, 2410, {3.2, 3.0, 3.4}}};
+  CHECK(what_if_text(outcome).empty());
+  const std::string text = other_loader_text(outcome, 6, 200);
+  CHECK(text.find("2,410 samples/s, 3.20x as fast as recommended (3.00 to 3.40)") !=
+        std::string::npos);
+  CHECK(text.find("from feedrate.torch import DataLoader") != std::string::npos);
+  CHECK(what_if_json(outcome)[0]["what"] == "from feedrate.torch import DataLoader");
+  outcome.what_if.push_back({"fused", {}, 500, {1.1, 1.0, 1.2}});
+  CHECK(what_if_text(outcome).find("C++ loader") == std::string::npos);
+  CHECK(other_loader_text(example()).empty());
+}
+
 TEST_CASE("The JSON of what-ifs has a row for each, with its config", "[what_if]") {
   // Bug: rows that can't be told apart, or an infinite bound that JSON can't hold.
   const Json json = Json::parse(what_if_json(example()).dump());

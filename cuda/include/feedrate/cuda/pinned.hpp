@@ -105,14 +105,14 @@ class Pages {
   }
 
   /// Hands the pages over to a slab.
-  Slab into_slab(bool pinned, double start_s, std::string reason, Slab::Free free) {
+  Slab into_slab(bool pinned, double start_s, std::string reason, Slab::Free release) {
     const SlabKind unpinned = huge_ ? SlabKind::huge : SlabKind::plain;
     return {std::exchange(data_, nullptr),
             bytes_,
             pinned ? SlabKind::pinned : unpinned,
             SteadyClock{}.now_s() - start_s,
             std::move(reason),
-            free};
+            release};
   }
 
   static void free(std::byte* data, std::size_t bytes) noexcept {

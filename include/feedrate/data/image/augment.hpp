@@ -16,6 +16,7 @@ namespace feedrate::inline v0 {
 enum class Transform : std::uint8_t {
   train,     ///< random-resized-crop, then a mirror image every other time
   evaluate,  ///< shorter side resized, then the centre
+  stretch,   ///< the whole picture, its aspect not kept, then mirrored as in training
   none,      ///< the window of the training transform, its middle as it is, amid black where it is
              ///< smaller: as much decoding as in training, for asking what the rest costs
 };
@@ -25,9 +26,10 @@ struct ImageOptions {
   int size = 224;
   Transform transform = Transform::train;
   CropRange crop;            ///< of the training transform
-  float flip = 0.5f;         ///< share of mirrored samples in training
+  float flip = 0.5f;         ///< share of mirrored samples, but in evaluation
   int resize = 0;            ///< shorter side before the centre crop; 0: size x 256 / 224
   PixelFormat format;        ///< element type, channel order, normalisation
+  bool upright = true;       ///< turn pictures as their EXIF data say, as viewers do
   bool dct_scaling = false;  ///< decode at 1/2, 1/4 or 1/8 where the crop is that much larger than
                              ///< the sample; faster, but pixels differ by several levels
 
@@ -62,8 +64,10 @@ inline View choose_view(int width, int height, const ImageOptions& options, Rand
   if (options.transform == Transform::evaluate) {
     return central_view(width, height, resized_side(options), options.size);
   }
-  const Crop crop = random_resized_crop(width, height, options.crop, random);
-  const bool flip = options.transform == Transform::train && random.uniform() < options.flip;
+  const Crop crop = options.transform == Transform::stretch
+                        ? Crop{0, 0, width, height}
+                        : random_resized_crop(width, height, options.crop, random);
+  const bool flip = options.transform != Transform::none && random.uniform() < options.flip;
   return view_of(crop, options.size, flip);
 }
 

@@ -28,7 +28,7 @@ class ImageDecoder {
   /// elements in the options' format. Throws Error(data) with `name` and the reason.
   void decode(std::span<const std::uint8_t> file, std::string_view name,
               const ImageOptions& options, Random& random, void* image) {
-    const JpegHeader header = jpeg_.open(file, name);
+    const JpegHeader header = open(file, name, options);
     const bool turned = header.orientation >= 5;
     const View view = choose_view(turned ? header.height : header.width,
                                   turned ? header.width : header.height, options, random);
@@ -39,11 +39,18 @@ class ImageDecoder {
   /// The same for a view of the caller's.
   void decode(std::span<const std::uint8_t> file, std::string_view name,
               const ImageOptions& options, const View& view, void* image) {
-    decode(jpeg_.open(file, name), view, options, image);
+    decode(open(file, name, options), view, options, image);
     jpeg_.close();
   }
 
  private:
+  JpegHeader open(std::span<const std::uint8_t> file, std::string_view name,
+                  const ImageOptions& options) {
+    JpegHeader header = jpeg_.open(file, name);
+    if (!options.upright) header.orientation = 1;
+    return header;
+  }
+
   void decode(const JpegHeader& header, const View& upright, const ImageOptions& options,
               void* image) {
     StoredView view = stored_view(upright, header.orientation, header.width, header.height);

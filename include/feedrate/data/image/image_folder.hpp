@@ -30,6 +30,21 @@ class ImageFolder {
     check_some_readable();
   }
 
+  /// The same of files that are listed already. Throws Error(usage) unless there is a label for
+  /// each path, and at least one path.
+  explicit ImageFolder(FolderListing listing, const ImageOptions& options = {})
+      : root_("the list"), options_(options), listing_(std::move(listing)) {
+    check(options_);
+    if (listing_.paths.empty() || listing_.paths.size() != listing_.labels.size()) {
+      throw Error(Fault::usage,
+                  "A list of images needs a path at least, and a label for each; "
+                  "this one has " +
+                      std::to_string(listing_.paths.size()) + " paths and " +
+                      std::to_string(listing_.labels.size()) + " labels.");
+    }
+    check_some_readable();
+  }
+
   std::size_t size() const noexcept { return listing_.paths.size(); }
 
   Layout layout() const {

@@ -93,8 +93,10 @@ class Screen {
   }
 
   void what_ifs() {
-    const std::string table = what_if_text(outcome(), screen_indent, options_.width);
-    if (!table.empty()) text_ += "\n" + table;
+    for (const auto& table : {other_loader_text(outcome(), screen_indent, options_.width),
+                              what_if_text(outcome(), screen_indent, options_.width)}) {
+      if (!table.empty()) text_ += "\n" + table;
+    }
   }
 
   void paste() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "feedrate/report/levers.hpp"
 #include "feedrate/report/text/format.hpp"
@@ -21,6 +22,7 @@ inline std::string what_if_name(std::string_view name) {
   if (name == "device_infinite") return "step free";
   if (name == "loader_infinite") return "loading free";
   if (const StepLever* lever = step_lever_named(name)) return std::string(lever->title);
+  if (name == cpp_loader.name) return std::string(cpp_loader.title);
   return std::string(name);
 }
 
@@ -60,6 +62,7 @@ inline std::string what_if_meaning(std::string_view name) {
   if (name == "device_infinite") return "the step takes no time";
   if (name == "loader_infinite") return "samples cost nothing";
   if (const StepLever* lever = step_lever_named(name)) return std::string(lever->line);
+  if (name == cpp_loader.name) return std::string(cpp_loader.line);
   return std::string(name);
 }
 
@@ -68,15 +71,17 @@ inline std::string what_if_meaning(std::string_view name) {
 /// the step alone.
 inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
                                 std::size_t width = 80) {
-  if (outcome.what_if.empty()) return {};
+  std::vector<WhatIf> rows = outcome.what_if;
+  std::erase_if(rows, [](const WhatIf& row) { return row.name == cpp_loader.name; });
+  if (rows.empty()) return {};
   const Config& reference = outcome.trials[outcome.reference].config;
   const std::string columns = width < 60 ? "gain" : "samples/s, gain";
-  const bool of_step = step_lever_named(outcome.what_if.front().name) != nullptr;
+  const bool of_step = step_lever_named(rows.front().name) != nullptr;
   const std::string what =
       of_step ? "only the step were changed, its rate alone (" : "only one cost were removed (";
   std::string text = labelled("IF", what + columns + ")", indent, width);
   std::string_view head;
-  for (const WhatIf& row : outcome.what_if) {
+  for (const WhatIf& row : rows) {
     const std::string_view of = row.config == reference ? "now:" : "recommended:";
     if (!of_step && std::exchange(head, of) != of) text += labelled("", of, indent, width);
     text += detail::what_if_row(row, indent + 2, width);
@@ -85,6 +90,25 @@ inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
   if (!left_out.empty()) text += labelled("", left_out, indent, width);
   if (of_step) text += labelled("", "none is recommended: check that it converges", indent, width);
   return text;
+}
+
+/// What another loader brought in the script's own loop, as lines like those of the table; empty
+/// where none was tried.
+inline std::string other_loader_text(const Outcome& outcome, std::size_t indent = 6,
+                                     std::size_t width = 80) {
+  for (const WhatIf& row : outcome.what_if) {
+    if (row.name != cpp_loader.name) continue;
+    const Interval& gain = row.speedup;
+    return labelled("IF",
+                    std::string(cpp_loader.title) +
+                        " read this dataset: " + format_number(row.samples_per_s) + " samples/s, " +
+                        format_number(gain.estimate) + "x as fast as recommended (" +
+                        format_number(gain.low) + " to " + format_number(gain.high) + ")",
+                    indent, width) +
+           labelled("", "-> " + std::string(cpp_loader.line) + "   (docs/python.md)", indent,
+                    width);
+  }
+  return {};
 }
 
 }  // namespace feedrate::inline v0

@@ -26,13 +26,13 @@ struct ColumnGeometry {
   Divider by_run;             ///< elements of a row of columns that lie side by side in the input
 
   ColumnGeometry() = default;
-  /// `together` channels are moved as one; it must divide both of them and `leading`.
-  ColumnGeometry(const Block& block, std::size_t leading, std::size_t together = 1)
+  /// `together` channels are moved as one; it must divide both of them and `row_length`.
+  ColumnGeometry(const Block& block, std::size_t row_length, std::size_t together = 1)
       : height(narrow(block.in.height)),
         width(narrow(block.in.width)),
         channels(narrow(block.in.channels / together)),
         depth(narrow(block.depth() / together)),
-        leading(narrow(leading / together)),
+        leading(narrow(row_length / together)),
         kernel(std::int32_t(block.kernel)),
         stride(std::int32_t(block.stride)),
         padding(std::int32_t(block.padding)),
@@ -89,12 +89,12 @@ struct SumColumns {
   const Unit* columns;
   Unit* dx;
 
-  SumColumns(const ColumnGeometry& geometry, const T* columns, T* dx)
+  SumColumns(const ColumnGeometry& geometry, const T* from, T* into)
       : of(geometry),
         by_width(geometry.width),
         by_height(geometry.height),
-        columns(reinterpret_cast<const Unit*>(columns)),
-        dx(reinterpret_cast<Unit*>(dx)) {}
+        columns(reinterpret_cast<const Unit*>(from)),
+        dx(reinterpret_cast<Unit*>(into)) {}
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
@@ -105,7 +105,7 @@ struct SumColumns {
     const Range rows(y, of, of.out_height), across(x, of, of.out_width);
     for (auto c = static_cast<std::uint32_t>(group.lane()); c < of.channels;
          c += static_cast<std::uint32_t>(group.lanes())) {
-      float sum[together] = {};
+      float sum[std::size_t{together}] = {};
       for (std::int32_t i = rows.first; i < rows.end; ++i) {
         const std::int64_t start = (std::int64_t(image) * of.out_height + i) * of.out_width;
         const std::int32_t k = (y - i * of.stride) * of.kernel + x;

@@ -73,15 +73,15 @@ struct PrepareSamples {
   const In* x;
   Out* y;
 
-  PrepareSamples(const PreprocessSpec& spec, const Image& to, std::uint64_t seed,
-                 std::uint64_t step, const In* x, Out* y)
-      : to(to),
-        by_height(static_cast<std::uint32_t>(to.height)),
+  PrepareSamples(const PreprocessSpec& spec, const Image& read, std::uint64_t seed,
+                 std::uint64_t step, const In* samples, Out* prepared)
+      : to(read),
+        by_height(static_cast<std::uint32_t>(read.height)),
         draw{static_cast<std::uint32_t>(spec.margin) + 1, spec.flip, seed, step},
         scale(spec.scale),
         shift(spec.shift),
-        x(x),
-        y(y) {
+        x(samples),
+        y(prepared) {
     for (float& each : scale) each *= unit_of<In>;
   }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a loader says when no batch can come.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "feedrate/core/error.hpp"
+#include "feedrate/load/sample_error.hpp"
+#include "feedrate/load/skips.hpp"
+#include "feedrate/load/source.hpp"
+#include "feedrate/load/worker.hpp"
+
+namespace feedrate::inline v0::detail {
+
+inline Error all_skipped(const Skip& first) {
+  return Error(Fault::data, "Every sample of an epoch was skipped; the first was " +
+                                sample_title(first.sample, first.name) + ": " + first.reason);
+}
+
+inline Error all_leased(std::size_t slots) {
+  return Error(Fault::usage,
+               "All " + std::to_string(slots) +
+                   " slots of the loader are leased: let a batch go, keep a copy() of "
+                   "it, or ask for more prefetch.");
+}
+
+/// Names the workers that are at a sample, and the sample.
+inline Error stalled(double stall_s, const std::vector<std::unique_ptr<Worker>>& workers,
+                     const Source& source) {
+  std::string who;
+  for (const auto& worker : workers) {
+    const std::uint64_t loading = worker->loading.load(std::memory_order_relaxed);
+    if (loading == 0) continue;
+    const auto sample = static_cast<std::size_t>(loading - 1);
+    who += (who.empty() ? "worker " : ", worker ") + std::to_string(worker->index) +
+           " is still loading " + sample_title(sample, source.name(sample));
+  }
+  return Error(Fault::data, "No sample was finished for " + std::to_string(stall_s) +
+                                " s: " + (who.empty() ? "no worker is loading one" : who) +
+                                ". If the storage is that slow, raise the loader's stall_s.");
+}
+
+}  // namespace feedrate::inline v0::detail

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's DataLoader, with JPEG files loaded by threads in C++.
+
+    from feedrate.torch import DataLoader      # in place of torch.utils.data's; nothing else changes
+
+Where the dataset is a torchvision ImageFolder, or a Subset of one, with transforms that the C++
+loader knows (`feedrate.transforms.known`), it decodes, crops, mirrors and normalises there. Samples
+come in the order of PyTorch's own loader with the same seed. Crops and mirror images are drawn from a
+generator of its own. Everything else is loaded by PyTorch, and a warning says why.
+"""
+
+import os
+import warnings
+
+import torch
+from torch.utils import data
+
+from . import transforms
+
+try:
+    from torchvision.datasets import DatasetFolder, ImageFolder
+    from torchvision.datasets.folder import default_loader
+except ImportError:  # then there is no dataset that could be loaded here
+    DatasetFolder = ImageFolder = default_loader = None
+
+__all__ = ["DataLoader", "ImageFolder"]
+
+# PyTorch's own, which counts per worker. Workers share each batch here, so it counts them all.
+PREFETCH = 2
+
+
+class DataLoader(data.DataLoader):
+    """Takes what torch.utils.data.DataLoader takes, and `memory_format`: torch.channels_last gives
+    images of that layout.
+
+    Batches are [images, labels], float32 or uint8 [count, 3, size, size] and int64 [count], in plain
+    or (`pin_memory`) page-locked memory; a custom `collate_fn` gets a list of (image, label).
+    `num_workers` are threads, 0 loads in the caller. `prefetch_factor` counts batches of all threads
+    together. `worker_init_fn`, `multiprocessing_context` and `in_order` have no effect on threads.
+    `uses_cpp` tells who loads. Raises feedrate.SampleError for a file that can't be decoded.
+    """
+
+    def __init__(self, dataset, *args, memory_format=torch.contiguous_format, **kwargs):
+        super().__init__(dataset, *args, **kwargs)
+        self._files, self._threads = None, None
+        self._idle = []  # threads that no loop uses: loops over one loader may be nested
+        try:
+            self._files = _Files(self, memory_format)
+        except transforms.Unknown as reason:
+            warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=2)
+            return
+        if self.worker_init_fn is not None:
+            warnings.warn("worker_init_fn is not called: feedrate's workers are threads in C++, in "
+                          "which no Python runs.", stacklevel=2)
+
+    @property
+    def uses_cpp(self):
+        """Whether the C++ loader is used; else PyTorch's own."""
+        return self._files is not None
+
+    def __iter__(self):
+        return self._batches() if self._files is not None else super().__iter__()
+
+    def health(self):
+        """How well the loop was fed since the last call, as `feedrate.Health`; None before the first
+        epoch, and where PyTorch loads."""
+        return self._threads.health() if self._threads is not None else None
+
+    def _batches(self):
+        # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
+        seed = torch.empty((), dtype=torch.int64).random_(generator=self.generator).item()
+        samples = self._files.samples(self.sampler)
+        if len(samples) < (self.batch_size if self.drop_last else 1):
+            return
+        threads = self._threads = self._idle.pop() if self._idle else self._files.threads(self)
+        try:
+            threads._begin(samples, seed)
+            batch = threads._next()
+            while batch is not None:
+                yield self._files.finished(*batch)
+                batch = threads._next()
+        finally:
+            if not self._idle:
+                self._idle.append(threads)
+
+
+class _Files:
+    """The images of a DataLoader's dataset, and what Python does to their batches."""
+
+    def __init__(self, loader, memory_format):
+        _check(loader)
+        self.indices, folder = _folder_of(loader.dataset)
+        found = transforms.known(folder.transform)
+        self.channels_last = memory_format == torch.channels_last
+        self.options = dict(found.options, channels_last=self.channels_last)
+        self.rest, self.target_transform = found.rest, folder.target_transform
+        self.collate_fn = None if loader.collate_fn is data.default_collate else loader.collate_fn
+        self.pins = loader.pin_memory and torch.accelerator.is_available()
+        self.paths, labels = zip(*folder.samples)
+        self.labels = list(labels)
+        _check_names(self.paths)
+
+    def samples(self, sampler):
+        """The samples of an epoch, as indices of the whole folder."""
+        chosen = torch.as_tensor(list(sampler), dtype=torch.int64)
+        return (chosen if self.indices is None else self.indices[chosen])
+
+    def threads(self, loader):
+        """A C++ loader with the options of a DataLoader."""
+        from ._core import ImageFolder as Images, Loader
+
+        images = Images(paths=self.paths, labels=self.labels, **self.options)
+        return Loader(images, batch=loader.batch_size, workers=loader.num_workers,
+                      prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
+                      stall_s=loader.timeout or 60)
+
+    def finished(self, images, labels):
+        """What the loop gets of a batch."""
+        if self.channels_last:
+            images = images.permute(0, 3, 1, 2)
+        for step in self.rest:
+            images = torch.stack([step(image) for image in images])
+        if self.target_transform is None and self.collate_fn is None:
+            return [self._pinned(images), self._pinned(labels.long())]
+        targets = labels.tolist()
+        if self.target_transform is not None:
+            targets = [self.target_transform(target) for target in targets]
+        if self.collate_fn is not None:
+            return self.collate_fn(list(zip(images, targets)))
+        return [self._pinned(images), self._pinned(data.default_collate(targets))]
+
+    def _pinned(self, tensor):
+        """In memory of PyTorch's own allocator, which waits for copies that are under way."""
+        return tensor.pin_memory() if self.pins and isinstance(tensor, torch.Tensor) else tensor
+
+
+def _check(loader):
+    if type(loader.batch_sampler) is not data.BatchSampler:
+        raise transforms.Unknown("it has a batch_sampler of its own" if loader.batch_sampler
+                                 else "it has no batches")
+    if loader.batch_sampler.sampler is not loader.sampler:
+        raise transforms.Unknown("its batch_sampler has a sampler of its own")
+
+
+def _folder_of(dataset):
+    """(indices or None, folder): the ImageFolder below any number of Subsets."""
+    chain = []
+    while type(dataset) is data.Subset:
+        chain.append(torch.as_tensor(list(dataset.indices), dtype=torch.int64))
+        dataset = dataset.dataset
+    if DatasetFolder is None or not isinstance(dataset, DatasetFolder):
+        raise transforms.Unknown("its dataset is %s, not a torchvision ImageFolder"
+                                 % type(dataset).__name__)
+    if type(dataset).__getitem__ is not DatasetFolder.__getitem__:
+        raise transforms.Unknown("%s replaces __getitem__" % type(dataset).__name__)
+    if dataset.loader is not default_loader:
+        raise transforms.Unknown("its dataset has a loader function of its own")
+    if not dataset.samples:
+        raise transforms.Unknown("its dataset is empty")
+    indices = None
+    for outer in reversed(chain):
+        indices = outer if indices is None else indices[outer]
+    return indices, dataset
+
+
+def _check_names(paths):
+    for path in paths:
+        if os.path.splitext(path)[1].lower() not in (".jpg", ".jpeg"):
+            raise transforms.Unknown("its dataset has files that are not JPEG, such as %s" % path)

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of feedrate.torch against PyTorch's own DataLoader: skipped without torch and torchvision,
+or where the package is not built."""
+
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+import warnings
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+
+try:
+    import torch
+    import torchvision.transforms as v1
+    from PIL import Image
+    from torch.utils import data
+    from torchvision.datasets import ImageFolder
+    from torchvision.transforms import v2
+
+    from feedrate import _core  # noqa: F401
+    from feedrate.torch import DataLoader
+except (ImportError, AttributeError) as reason:
+    raise unittest.SkipTest("there is no torch, torchvision or built package: %s" % reason)
+
+MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
+EVALUATE = v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.ToTensor(), v1.Normalize(MEAN, STD)])
+TRAIN = v1.Compose([v1.RandomResizedCrop(64), v1.RandomHorizontalFlip(), v1.ToTensor(),
+                    v1.Normalize(MEAN, STD)])
+
+
+def picture(number):
+    """A JPEG file of 150 x 100 or so pixels, smooth with some noise."""
+    generator = torch.Generator().manual_seed(9000023 + number)
+    coarse = torch.rand(1, 3, 5, 7, generator=generator)
+    smooth = torch.nn.functional.interpolate(coarse, (100 + number, 150), mode="bicubic")[0]
+    noise = 0.05 * torch.randn(1, 100 + number, 150, generator=generator)
+    levels = (255 * (smooth + noise)).clamp(0, 255).byte().permute(1, 2, 0).numpy()
+    memory = io.BytesIO()
+    Image.fromarray(levels).save(memory, "JPEG", quality=92)
+    return memory.getvalue()
+
+
+class WithFolder(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.root = pathlib.Path(cls.temporary.name)
+        for number in range(41):
+            place = cls.root / "abc"[number % 3]
+            place.mkdir(exist_ok=True)
+            (place / ("%02d.jpg" % number)).write_bytes(picture(number))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.temporary.cleanup()
+
+    def folder(self, transform, **keywords):
+        return ImageFolder(str(self.root), transform, **keywords)
+
+    def both(self, dataset, epochs=2, **keywords):
+        """The batches of several epochs of PyTorch's loader, and of ours."""
+        results = []
+        for kind in (data.DataLoader, DataLoader):
+            torch.manual_seed(9000029)
+            loader = kind(dataset, **dict({"num_workers": 1}, **keywords))
+            results.append([batch for _ in range(epochs) for batch in loader])
+        self.assertTrue(loader.uses_cpp)
+        return results
+
+
+class TestSameAsPyTorch(WithFolder):
+    def check(self, theirs, ours, levels=0.3):
+        """The same labels, and pictures that differ by less than `levels` of 255 in the mean."""
+        self.assertEqual(len(theirs), len(ours))
+        for (images, labels), (our_images, our_labels) in zip(theirs, ours):
+            self.assertTrue(torch.equal(labels, our_labels))
+            self.assertEqual((images.shape, images.dtype), (our_images.shape, our_images.dtype))
+            scale = 1 if images.dtype == torch.uint8 else 255 * sum(STD) / 3
+            difference = (images.double() - our_images.double()).abs() * scale
+            self.assertLess(difference.mean().item(), levels)
+            self.assertLess(difference.max().item(), 4)
+
+    def test_order_shapes_types_and_pixels(self):
+        for keywords in ({"batch_size": 8, "shuffle": True}, {"batch_size": 8, "drop_last": True},
+                         {}, {"batch_size": 64}):
+            with self.subTest(**keywords):
+                self.check(*self.both(self.folder(EVALUATE), **keywords))
+
+    def test_other_transforms(self):
+        for transform in (v1.Compose([v1.Resize((48, 48)), v1.ToTensor(), v1.Normalize(MEAN, STD)]),
+                          v2.Compose([v2.Resize(72), v2.CenterCrop(64), v2.ToImage(),
+                                      v2.ToDtype(torch.float32, scale=True),
+                                      v2.Normalize(MEAN, STD)]),
+                          v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.PILToTensor()]),
+                          v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.ToTensor(),
+                                      v1.Normalize(MEAN, STD), v1.Grayscale(3)])):
+            with self.subTest(transform=transform):
+                self.check(*self.both(self.folder(transform), batch_size=16))
+
+    def test_subsets_and_samplers(self):
+        folder = self.folder(EVALUATE)
+        parts = data.random_split(folder, [30, 11], torch.Generator().manual_seed(1))
+        for part in (parts[0], data.Subset(parts[0], range(5, 25))):
+            self.check(*self.both(part, batch_size=7, shuffle=True))
+        weights = torch.arange(41.0)
+        for sampler in (data.WeightedRandomSampler(weights, 60), data.SubsetRandomSampler([3, 1, 2]),
+                        data.distributed.DistributedSampler(folder, 3, 1)):
+            self.check(*self.both(folder, batch_size=7, sampler=sampler))
+
+    def test_a_generator_of_its_own(self):
+        results = []
+        for kind in (data.DataLoader, DataLoader):
+            loader = kind(self.folder(EVALUATE), batch_size=8, shuffle=True, num_workers=1,
+                          generator=torch.Generator().manual_seed(9000031))
+            results.append([batch for _ in range(2) for batch in loader])
+        self.check(*results)
+
+    def test_targets_and_collate(self):
+        folder = self.folder(EVALUATE, target_transform=lambda label: label / 10)
+        self.check(*self.both(folder, batch_size=8))
+
+        def collate(samples):
+            return torch.stack([image for image, _ in samples]), torch.tensor(
+                [label + 100 for _, label in samples])
+
+        self.check(*self.both(self.folder(EVALUATE), batch_size=8, collate_fn=collate))
+
+    def test_length_and_attributes(self):
+        loader = DataLoader(self.folder(EVALUATE), batch_size=8, num_workers=2)
+        self.assertIsInstance(loader, data.DataLoader)
+        self.assertEqual((len(loader), loader.batch_size, loader.num_workers), (6, 8, 2))
+
+
+class TestLoops(WithFolder):
+    def loader(self, **keywords):
+        torch.manual_seed(9000037)
+        return DataLoader(self.folder(TRAIN), **dict({"batch_size": 8, "num_workers": 2,
+                                                      "shuffle": True}, **keywords))
+
+    def test_the_same_seed_gives_the_same_bytes_for_any_number_of_workers(self):
+        epochs = []
+        for workers in (0, 1, 3):
+            loader = self.loader(num_workers=workers)
+            epochs.append([images for _ in range(2) for images, _ in loader])
+        for other in epochs[1:]:
+            self.assertTrue(all(torch.equal(a, b) for a, b in zip(epochs[0], other)))
+        self.assertFalse(torch.equal(epochs[0][0], epochs[0][6]))
+
+    def test_loops_that_are_left_nested_or_kept(self):
+        # Bug: an inner loop takes the batches of the outer one, or a kept batch changes.
+        loader = self.loader(shuffle=False)
+        expected = [labels.tolist() for _, labels in loader]
+        for _ in loader:
+            break
+        pairs = [(a[1].tolist(), b[1].tolist()) for a, b in zip(loader, loader)]
+        self.assertEqual(pairs, [(labels, labels) for labels in expected])
+        batches = [batch for _ in range(4) for batch in loader]
+        self.assertEqual([labels.tolist() for _, labels in batches], expected * 4)
+        self.assertFalse(any(torch.equal(batches[0][0], batch[0]) for batch in batches[1:]))
+
+    def test_channels_last(self):
+        images, _ = next(iter(self.loader(memory_format=torch.channels_last)))
+        self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))
+        self.assertTrue(torch.equal(images, next(iter(self.loader()))[0]))
+
+    def test_health_and_a_damaged_file(self):
+        loader = self.loader()
+        self.assertIsNone(loader.health())
+        list(loader)
+        self.assertEqual(loader.health().samples, 41)
+        bad = self.root / "a" / "00.jpg"
+        whole = bad.read_bytes()
+        try:
+            bad.write_bytes(whole[:200])
+            with self.assertRaisesRegex(RuntimeError, "00.jpg"):
+                list(loader)
+        finally:
+            bad.write_bytes(whole)
+        self.assertEqual(sum(len(labels) for _, labels in loader), 41)
+
+
+class TestLeftToPyTorch(WithFolder):
+    def test_each_reason_is_a_warning_and_the_batches_come(self):
+        # Bug: something is ignored in silence, or refused although PyTorch can do it.
+        plain, jitter = self.folder(EVALUATE), v1.ColorJitter(0.1)
+        other_loader = self.folder(EVALUATE, loader=lambda path: Image.open(path).convert("RGB"))
+        tensors = data.TensorDataset(torch.zeros(8, 2))
+        changed = v1.Compose([v1.Resize((48, 48)), jitter, v1.ToTensor()])
+        for dataset, keywords, words in (
+                (tensors, {}, "TensorDataset"), (other_loader, {}, "loader function"),
+                (self.folder(changed), {}, "ColorJitter"),
+                (plain, {"batch_size": None}, "no batches"),
+                (plain, {"batch_sampler": [[1, 2], [3]]}, "batch_sampler")):
+            with self.assertWarnsRegex(UserWarning, words):
+                loader = DataLoader(dataset, **keywords)
+            self.assertFalse(loader.uses_cpp)
+            self.assertIsNotNone(next(iter(loader)))
+            self.assertIsNone(loader.health())
+
+    def test_worker_init_fn_is_said_to_have_no_effect(self):
+        with self.assertWarnsRegex(UserWarning, "worker_init_fn"):
+            loader = DataLoader(self.folder(EVALUATE), worker_init_fn=print)
+        self.assertTrue(loader.uses_cpp)
+
+    def test_a_known_dataset_warns_of_nothing(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            list(DataLoader(self.folder(TRAIN), batch_size=8, num_workers=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
