@@ -6,6 +6,9 @@
         --tf-python TF_VENV/bin/python --output FILE.json
     python3 bench/peers/compare_images.py --table FILE.json
 
+The rival "c++" is our own loader without Python, bench_images (float32 only, with our number of
+workers): the ratio is what Python costs.
+
 TORCH_VENV has the wheel of feedrate, torch, torchvision, and as many rivals as install: torchcodec,
 simplejpeg, nvidia-dali-cuda130. Ours runs before and after each rival, and counts with the mean of the
 two, since machines drift. A rival counts with its number of workers whose median rate is highest.
@@ -25,7 +28,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 FIGURES = ("images_per_s", "cpu_s_per_1000", "first_batch_s", "memory_bytes")
 PACKAGES = {"torchvision": ("torchvision", "pillow"), "torchvision-v2": ("torchvision",),
             "torchcodec": ("torchcodec",), "simplejpeg": ("simplejpeg",),
-            "dali": ("nvidia-dali-cuda130",), "tf.data": ("tensorflow-cpu",)}
+            "dali": ("nvidia-dali-cuda130",), "tf.data": ("tensorflow-cpu",), "c++": ()}
 
 
 def parse_arguments():
@@ -33,6 +36,7 @@ def parse_arguments():
     parser.add_argument("--data", help="folder of class folders of JPEG files")
     parser.add_argument("--python", help="a Python with feedrate, torch and torchvision")
     parser.add_argument("--tf-python", help="a Python with tensorflow")
+    parser.add_argument("--bench", default="build/bench/bench_images")
     parser.add_argument("--rivals", default=",".join(PACKAGES))
     parser.add_argument("--forms", default="float32,uint8")
     parser.add_argument("--workers", default="1,2,3,4", help="numbers of workers of a rival")
@@ -45,6 +49,10 @@ def parse_arguments():
 
 
 def run(python, loader, form, workers, arguments):
+    if loader == "c++":
+        done = subprocess.run([arguments.bench, arguments.data, str(workers), str(arguments.seconds)],
+                              capture_output=True, text=True, check=True)
+        return {"images_per_s": float(done.stdout)}
     command = [python, str(HERE / "image_loaders.py"), loader, "--data", arguments.data, "--form", form,
                "--workers", str(workers), "--seconds", str(arguments.seconds)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -63,7 +71,10 @@ def compare(rival, form, arguments):
     python = arguments.tf_python if rival == "tf.data" else arguments.python
     if not python:
         return {"skipped": "no Python with it was named"}
+    if rival == "c++" and form != "float32":
+        return {"skipped": "bench_images makes floats"}
     counts = [int(count) for count in arguments.workers.split(",")]
+    counts = [arguments.ours] if rival == "c++" else counts
     theirs = {count: [] for count in counts}
     try:
         mine = [run(arguments.python, "feedrate", form, arguments.ours, arguments)]
@@ -77,7 +88,7 @@ def compare(rival, form, arguments):
     offset = counts.index(best)
     result = {"versions": version(python, PACKAGES[rival]), "workers": best, "ours": mine,
               "theirs": theirs[best], "others": {n: theirs[n] for n in counts if n != best}, "ratios": {}}
-    for figure in FIGURES:
+    for figure in theirs[best][0]:
         pairs = [(mine[len(counts) * i + offset][figure], mine[len(counts) * i + offset + 1][figure],
                   their[figure]) for i, their in enumerate(theirs[best])]
         ratios = [(before + after) / 2 / their for before, after, their in pairs]
@@ -93,10 +104,10 @@ def table(result):
             if "skipped" in found:
                 print(f"| {rival} | {form} | | skipped: {found['skipped'][:80]} | | | |")
                 continue
-            rate, *rest = (found["ratios"][figure] for figure in FIGURES)
-            print(f"| {found['versions']} | {form} | {found['workers']} | {rate['median']:.2f} "
+            rate, *rest = (found["ratios"].get(figure) for figure in FIGURES)
+            print(f"| {found['versions'] or rival} | {form} | {found['workers']} | {rate['median']:.2f} "
                   f"({min(rate['all']):.2f} to {max(rate['all']):.2f}) | "
-                  + " | ".join(f"{each['median']:.2f}" for each in rest) + " |")
+                  + " | ".join(f"{each['median']:.2f}" if each else "" for each in rest) + " |")
 
 
 def main():

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be made of datasets, for a loader: select, split, concat, repeat, map and cache.
+// What can be made of datasets, for a loader: select, split, concat, repeat, map and cache; and samplers.
 #pragma once
 
+#include "feedrate/data/samplers.hpp"
 #include "feedrate/load/sources/cached.hpp"
 #include "feedrate/load/sources/joined.hpp"
 #include "feedrate/load/sources/mapped.hpp"

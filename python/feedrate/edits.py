@@ -27,12 +27,13 @@ def changed(call, changes, maker=None):
     return edited(call.source.text, edits_of(call, changes, maker))
 
 
-def edited(text, edits):
+def edited(text, edits, is_python=True):
     """The text with (start, end, replacement) edits done; raises Unclear where that is no Python."""
     for start, end, replacement in sorted(edits, reverse=True):
         text = text[:start] + replacement + text[end:]
     try:
-        ast.parse(text)
+        if is_python:
+            ast.parse(text)
     except SyntaxError:
         raise Unclear("the result is not valid Python")
     return text

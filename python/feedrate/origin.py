@@ -11,85 +11,12 @@ import functools
 import os
 import sys
 
+from . import config_files
 from .calls import INSTALLED, Text, read
+from .options import (Literal, Override, Unknown, Variable, default_of, dotted, field_option_of, flag_of,
+                      last_word, option_of, parameter_option_of, variable_of)
 
 DEEPEST = 12  # steps from a name to where it is set
-
-
-class Literal:
-    """A literal in a file: it can be replaced there."""
-
-    def __init__(self, file, start, end, text):
-        self.file, self.start, self.end, self.text = file, start, end, text
-
-    @property
-    def value(self):
-        """That it has now, as text; None where that is not known, as for all origins."""
-        return str(ast.literal_eval(self.text))
-
-    def is_same(self, other):
-        return (isinstance(other, Literal)
-                and (self.file, self.start) == (other.file, other.start))
-
-
-class Option:
-    """An option of the command line, by all its names. `words` are those that give it today; empty
-    where its default holds."""
-
-    def __init__(self, names, words, default=None):
-        self.names, self.words, self.default = names, words, default
-
-    @property
-    def value(self):
-        if len(self.words) > 1:
-            return self.words[1]
-        if not self.words:
-            return self.default if (self.default or "").isdigit() else None
-        word = self.words[0]
-        return word.partition("=")[2] if word.startswith("--") else word[2:].lstrip("=")
-
-    def is_same(self, other):
-        return isinstance(other, Option) and self.names == other.names
-
-    def given(self, value):
-        """The words that give it another value, in the way in which it is given today."""
-        if len(self.words) == 1 and self.words[0].startswith("--"):
-            return ["%s=%s" % (self.words[0].partition("=")[0], value)]
-        if len(self.words) == 1:
-            return ["%s%s" % (self.words[0][:2], value)]
-        return [self.words[0] if self.words else max(self.names, key=len), str(value)]
-
-
-class Override(Option):
-    """`data.num_workers=4`, as Hydra takes it."""
-
-    def __init__(self, path, words):
-        super().__init__([path], words)
-
-    @property
-    def value(self):
-        return self.words[-1].partition("=")[2] if self.words else None
-
-    def given(self, value):
-        return ["%s=%s" % (self.names[0], value)]
-
-
-class Variable:
-    """A variable of the environment."""
-
-    def __init__(self, name):
-        self.name = name
-
-    @property
-    def value(self):
-        return os.environ.get(self.name)
-
-    def is_same(self, other):
-        return isinstance(other, Variable) and self.name == other.name
-
-
-class Unknown(Exception):
-    """It can't be followed, or there are several possibilities."""
 
 
 class Source:
@@ -199,14 +126,17 @@ class _Trace:
     def _parameter(self, source, function, name, level):
         """Of a function: what its caller gave, or its default; or an option of click."""
         for decorator in getattr(function, "decorator_list", []):
-            option = _option_of(decorator, name, source, self._argv)
+            option = option_of(decorator, name, source, self._argv)
             if option is not None:
                 return option
+        option = parameter_option_of(function, name, source, self._argv)
+        if option is not None:
+            return option
         if level + 1 < len(self._way):
             given = self._given_by_caller(function, name, level + 1)
             if given is not None:
                 return self._follow(*given, level + 1)
-        default = _default_of(function, name)
+        default = default_of(function, name)
         if default is None:
             raise Unknown
         return self._follow(source, default, level)
@@ -232,7 +162,7 @@ class _Trace:
             dotted = ".".join(path[1:])
             return Override(dotted, [word for word in self._argv
                                      if word.lstrip("+").startswith(dotted + "=")])
-        option = self._option(source, path[-1])
+        option = self._option(source, path) or self._of_config_file(source, node, level)
         if option is not None:
             return option
         if path[0] == "self" and len(path) == 2:
@@ -247,15 +177,21 @@ class _Trace:
         return function is not None and any(
             "hydra" in ast.dump(decorator) for decorator in getattr(function, "decorator_list", []))
 
-    def _option(self, source, name):
-        """Of argparse, by `add_argument` in any of the files that led here."""
-        found = []
+    def _option(self, source, path):
+        """Of argparse, by `add_argument` in any of the files that led here; or of absl, where the flag
+        may be a variable: `WORKERS.value`."""
+        found, name = [], path[-1]
+        if name == "value":
+            flags = [flag_of(value, None, source, self._argv)
+                     for value in _assigned(source, source.tree, path[0])]
+            found += [flag for flag in flags if flag is not None]
         for file in dict.fromkeys([source.file] + [file for file, _ in self._way]):
             other = source_of(file)
             for call in other.nodes(ast.Call) if other else []:
-                if isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
-                    option = _option_of(call, name, other, self._argv)
-                    found += [option] if option is not None else []
+                declares = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
+                option = option_of(call, name, other, self._argv) if declares else flag_of(
+                    call, name, other, self._argv)
+                found += [option] if option is not None else []
         if len(found) > 1:
             raise Unknown
         return found[0] if found else None
@@ -281,13 +217,13 @@ class _Trace:
     def _constructed(self, source, owner, function, name, level):
         """What the one call that makes an object of the class gave for a parameter."""
         calls = [(other, call) for other in self._sources(source) for call in other.nodes(ast.Call)
-                 if _last_word(call.func) == owner.name]
+                 if last_word(call.func) == owner.name]
         if len(calls) != 1:
             raise Unknown
         given = _argument(*calls[0], function, name)
         if given is not None:
             return self._follow(*given, level)
-        default = _default_of(function, name)
+        default = default_of(function, name)
         if default is None:
             raise Unknown
         return self._follow(source, default, level)
@@ -305,14 +241,80 @@ class _Trace:
                  and isinstance(one.value, ast.Constant)]
         if len(found) != 1:
             raise Unknown
-        return self._follow(*found[0], 0)
+        owner, default = found[0]
+        return (field_option_of(path[-1], owner.text.of(default), self._sources(source), self._argv)
+                or self._follow(owner, default, 0))
+
+    # Files of settings.
+
+    def _of_config_file(self, source, node, level):
+        """The number that `config["data"]["workers"]` or `config.data.workers` is in a file; None where
+        what it is a part of was not read from one."""
+        keys = []
+        while not isinstance(node, ast.Name):
+            if isinstance(node, ast.Attribute):
+                key, node = node.attr, node.value
+            elif isinstance(node, ast.Subscript):
+                key, node = getattr(node.slice, "value", None), node.value
+            elif isinstance(node, ast.Call) and last_word(node.func) == "get" and node.args:
+                key, node = getattr(node.args[0], "value", None), node.func.value
+            else:
+                return None
+            keys.insert(0, key)
+        file = self._file_of(source, node, level)
+        if file is None or not isinstance(keys[-1], str):
+            return None
+        return config_files.number_in(file, keys)
+
+    def _file_of(self, source, name, level):
+        """Which file a variable holds, in whole."""
+        function = source.around(source.parents.get(name), FUNCTIONS)
+        values = (_assigned(source, function, name.id) if function else []) or _assigned(
+            source, source.tree, name.id)
+        if not values and function is not None and name.id in _parameters(function):
+            given = (self._given_by_caller(function, name.id, level + 1)
+                     if level + 1 < len(self._way) else None)
+            if given is None or not isinstance(given[1], ast.Name):
+                return None
+            return self._file_of(given[0], given[1], level + 1)
+        if len(values) != 1 or not isinstance(values[0], ast.Call) or not values[0].args:
+            return None
+        if not dotted(values[0].func).endswith(config_files.LOADERS):
+            return None
+        return self._opened(source, values[0].args[0], level)
+
+    def _opened(self, source, node, level):
+        """The path of `open(PATH)`, `Path(PATH).read_text()`, or of what a with statement opened."""
+        if isinstance(node, ast.Name):
+            items = [item.context_expr for one in source.nodes(ast.With) for item in one.items
+                     if getattr(item.optional_vars, "id", None) == node.id]
+            if len(items) == 1:
+                return self._opened(source, items[0], level)
+        if isinstance(node, ast.Call):
+            inner = node.args[0] if node.args and last_word(node.func) in ("open", "Path") else (
+                getattr(node.func, "value", None))
+            return self._opened(source, inner, level) if inner is not None else None
+        if node is None:
+            return None
+        origin = self._follow(source, node, level)
+        text = origin.text if isinstance(origin, Literal) else (
+            repr(origin.words[1]) if len(getattr(origin, "words", [])) > 1
+            else getattr(origin, "default", None))
+        try:
+            path = ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError):
+            return None
+        return os.path.abspath(path) if isinstance(path, str) else None
 
     # Dicts and calls.
 
     def _subscript(self, source, node, level):
-        name = _variable_of(node)
+        name = variable_of(node)
         if name is not None:
             return Variable(name)
+        number = self._of_config_file(source, node, level)
+        if number is not None:
+            return number
         if not isinstance(node.value, ast.Name) or not isinstance(node.slice, ast.Constant):
             raise Unknown
         values = _assigned(source, source.tree, node.value.id)
@@ -324,22 +326,22 @@ class _Trace:
         raise Unknown
 
     def _call(self, source, node, level):
-        name = _variable_of(node)
+        name = variable_of(node)
         if name is not None:
             return Variable(name)
+        if last_word(node.func) == "get":
+            number = self._of_config_file(source, node, level)
+            if number is not None:
+                return number
         if isinstance(node.func, ast.Name) and node.func.id == "int" and len(node.args) == 1:
             origin = self._follow(source, node.args[0], level)
-            if not isinstance(origin, Literal):
+            if not isinstance(origin, Literal) or config_files.ending_of(origin.file):
                 return origin
         raise Unknown
 
 
 def _place(node):
     return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-
-
-def _last_word(function):
-    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def _path_of(node):
@@ -378,17 +380,9 @@ def _parameters(function):
     return [one.arg for one in arguments.posonlyargs + arguments.args + arguments.kwonlyargs]
 
 
-def _default_of(function, name):
-    arguments = function.args
-    placed = [one.arg for one in arguments.posonlyargs + arguments.args]
-    with_default = dict(zip(reversed(placed), reversed(arguments.defaults)))
-    with_default.update(zip([one.arg for one in arguments.kwonlyargs], arguments.kw_defaults))
-    return with_default.get(name)
-
-
 def _calls(call, function):
     name = getattr(function, "name", None)
-    return _last_word(call.func) == name or name == "__init__"
+    return last_word(call.func) == name or name == "__init__"
 
 
 def _argument(source, call, function, name):
@@ -404,49 +398,3 @@ def _argument(source, call, function, name):
         placed = placed[1:]
     at = placed.index(name) if name in placed else len(call.args)
     return (source, call.args[at]) if at < len(call.args) else None
-
-
-def _option_of(call, name, source, argv):
-    """The option that a call of add_argument, or of click.option, makes of this name; else None."""
-    if not isinstance(call, ast.Call) or _last_word(call.func) not in ("add_argument", "option"):
-        return None
-    names = [one.value for one in call.args
-             if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-    keywords = {one.arg: one.value for one in call.keywords}
-    options = [one for one in names if one.startswith("-")]
-    bare = [one for one in names if not one.startswith("-")]
-    longest = max(options, key=lambda one: one.startswith("--"), default="")
-    dest = keywords.get("dest")
-    own = dest.value if isinstance(dest, ast.Constant) else (bare or [longest])[0]
-    if not options or own.lstrip("-").replace("-", "_") != name:
-        return None
-    default = keywords.get("default")
-    text = source.text.of(default) if default is not None else None
-    return Option(options, _words_of(options, argv), text)
-
-
-def _words_of(options, argv):
-    """The words that give an option: `-j 4`, `-j4`, `--workers 4`, `--workers=4`."""
-    for at, word in enumerate(argv):
-        if word in options:
-            return argv[at:at + 2]
-        for option in options:
-            is_long = option.startswith("--")
-            if word.startswith(option + "=") or (
-                    not is_long and len(option) == 2 and word.startswith(option)):
-                return [word]
-    return []
-
-
-def _variable_of(node):
-    """The name in `os.environ["NAME"]`, `os.environ.get("NAME", 4)`, `os.getenv("NAME")`."""
-    if isinstance(node, ast.Subscript):
-        owner, given = node.value, node.slice
-    else:
-        owner, given = node.func, node.args[0] if node.args else None
-        if isinstance(owner, ast.Attribute) and owner.attr == "get":
-            owner = owner.value
-        elif _last_word(owner) != "getenv":
-            return None
-    is_environment = _last_word(owner) in ("environ", "getenv")
-    return given.value if is_environment and isinstance(given, ast.Constant) else None

@@ -7,6 +7,7 @@ import re
 import tokenize
 
 from .calls import read
+from .config_files import ending_of
 from .edits import edited
 
 
@@ -25,7 +26,7 @@ def patch_of(edits):
         if newline is None:
             return None
         before, after = ([line.replace("\n", newline) for line in _lines_of(text)]
-                         for text in (text_of(file), edited(text_of(file), some)))
+                         for text in (text_of(file), edited(text_of(file), some, ending_of(file) is None)))
         name = os.path.relpath(file, _root_of(file)).replace(os.sep, "/")
         for line in difflib.unified_diff(before, after, _quoted("a/" + name), _quoted("b/" + name)):
             lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")

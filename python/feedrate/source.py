@@ -11,8 +11,10 @@ import os
 import sys
 
 from .calls import INSTALLED, PARAMETERS, Text, Unclear, find_call
+from .config_files import ending_of
 from .edits import Code, edited, edits_of
-from .origin import Literal, Option, Unknown, Variable, origin_of
+from .options import Literal, Option, Unknown, Variable
+from .origin import origin_of
 from .patch import patch_of, text_of
 
 LIBRARIES = frozenset(["torch", "torchvision", "torchdata", "lightning", "lightning_fabric",
@@ -272,7 +274,7 @@ class _Wanted:
             if edit not in edits.setdefault(literal.file, []):
                 edits[literal.file].append(edit)
         for file, some in edits.items():
-            edited(text_of(file), some)
+            edited(text_of(file), some, ending_of(file) is None)
         return edits
 
 
@@ -312,7 +314,7 @@ def _shown_edits(call, edits, site):
         for first, last in regions:
             here = [one for one in some if _region(
                 text, one[0], one[1], call if file == site.file else None) == (first, last)]
-            after = edited(text.text, here).split("\n")
+            after = edited(text.text, here, ending_of(file) is None).split("\n")
             parts.append(_lines(file, text.lines, after, first, last))
     if not edits and call is not None:
         return ""

@@ -11,6 +11,7 @@ generator of its own. Everything else is loaded by PyTorch, and a warning says w
 
 import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch.utils import data
@@ -75,10 +76,7 @@ class DataLoader(data.DataLoader):
         threads = self._threads = self._idle.pop() if self._idle else self._files.threads(self)
         try:
             threads._begin(samples, seed)
-            batch = threads._next()
-            while batch is not None:
-                yield self._files.finished(*batch)
-                batch = threads._next()
+            yield from self._files.batches(threads)
         finally:
             if not self._idle:
                 self._idle.append(threads)
@@ -113,6 +111,21 @@ class _Files:
         return Loader(images, batch=loader.batch_size, workers=loader.num_workers,
                       prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
                       stall_s=loader.timeout or 60)
+
+    def batches(self, threads):
+        """Of an epoch that has begun. Where they are pinned, the next one is meanwhile."""
+        def take():
+            batch = threads._next()
+            return None if batch is None else self.finished(*batch)
+
+        if not self.pins:
+            yield from iter(take, None)
+            return
+        with ThreadPoolExecutor(1, "feedrate-pin") as pool:
+            coming = pool.submit(take)
+            while (batch := coming.result()) is not None:
+                coming = pool.submit(take)
+                yield batch
 
     def finished(self, images, labels):
         """What the loop gets of a batch."""

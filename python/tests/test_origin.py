@@ -199,6 +199,129 @@ class Places(Folder):
 
 
 @unittest.skipUnless(shutil.which("git"), "git is not here")
+class Libraries(Folder):
+    """Of the command line and of settings, beside argparse, click and Hydra."""
+
+    def given(self, text, argv=(), **more):
+        told = self.told(text, argv, {"num_workers": 8}, **more)
+        self.assertEqual(told["diff"], "")
+        return told["options"][0]["given"]
+
+    def test_flags_of_absl(self):
+        declared = """
+            from absl import app, flags
+            %s
+            def main(_):
+                loader = DataLoader(rows, num_workers=%s)
+            """
+        for declaration, use in (
+                ('flags.DEFINE_integer("workers", 4, "")', "flags.FLAGS.workers"),
+                ('flags.DEFINE_integer("workers", 4, "")', "FLAGS.workers"),
+                ('WORKERS = flags.DEFINE_integer(name="workers", default=4, help="")', "WORKERS.value")):
+            self.assertEqual(self.given(declared % (declaration, use)), ["--workers", "8"])
+            self.assertEqual(self.given(declared % (declaration, use), ["--workers=2"]), ["--workers=8"])
+
+    def test_parameters_that_fire_and_typer_make_options(self):
+        fire = """
+            import fire
+            def main(data_dir, num_workers=4):
+                loader = DataLoader(rows, num_workers=num_workers)
+            fire.Fire(main)
+            """
+        self.assertEqual(self.given(fire, ["--data_dir=x"]), ["--num_workers", "8"])
+        self.assertEqual(self.given(fire, ["--num-workers", "2"]), ["--num-workers", "8"])
+        typer = """
+            import typer
+            app = typer.Typer()
+            @app.command()
+            def main(num_workers: int = %s):
+                loader = DataLoader(rows, num_workers=num_workers)
+            app()
+            """
+        self.assertEqual(self.given(typer % "4"), ["--num-workers", "8"])
+        self.assertEqual(self.given(typer % 'typer.Option(4, "--jobs", "-j")', ["-j", "2"]), ["-j", "8"])
+
+    def test_fields_that_a_parser_makes_options(self):
+        # Bug: the default of the dataclass is changed, which the command line replaces.
+        text = """
+            from dataclasses import dataclass
+            @dataclass
+            class Settings:
+                num_workers: int = 4
+            settings = HfArgumentParser(Settings).parse_args_into_dataclasses()[0]
+            loader = DataLoader(rows, num_workers=settings.num_workers)
+            """
+        self.assertEqual(self.given(text), ["--num_workers", "8"])
+        self.assertEqual(self.given(text, ["--num_workers", "2"]), ["--num_workers", "8"])
+        self.assertEqual(self.given(text.replace("HfArgumentParser(Settings).parse_args_into_dataclasses()[0]",
+                                                 "tyro.cli(Settings)"), ["--num-workers=2"]),
+                         ["--num-workers=8"])
+        plain = self.told(text.replace("HfArgumentParser(Settings).parse_args_into_dataclasses()[0]",
+                                       "Settings()"), [], {"num_workers": 8})
+        self.assertIn("+    num_workers: int = 8", plain["diff"])
+
+    def test_numbers_in_files_of_settings(self):
+        # Bug: `config["workers"]` is written over in the source, and the file says something else.
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+        files = {"a.yaml": "data:\n  workers: 4  # of the loader\n  batch: 16\n",
+                 "a.json": '{"data": {"workers": 4, "batch": 16}}\n',
+                 "a.toml": "[data]\nworkers = 4\n"}
+        for name, held in files.items():
+            self.write(held, name)
+        for name, load, use in (
+                ("a.yaml", 'yaml.safe_load(open("a.yaml"))', 'config["data"]["workers"]'),
+                ("a.yaml", 'OmegaConf.load("a.yaml")', "config.data.workers"),
+                ("a.json", 'json.loads(Path("a.json").read_text())', 'config["data"].get("workers", 0)'),
+                ("a.toml", 'tomllib.load(open("a.toml", "rb"))', 'int(config["data"]["workers"])')):
+            told = self.told("""
+                config = %s
+                def make(settings):
+                    return DataLoader(rows, num_workers=%s)
+                make(config)
+                """ % (load, use), [], {"num_workers": 8})
+            self.assertIn("workers", told["diff"], (name, told))
+            self.assertTrue(told["diff"].startswith("--- " + name), told["diff"])
+            self.assertIn("8", told["diff"])
+            self.assertEqual(self.applied(told["patch"], name), files[name].replace("4", "8", 1))
+
+    def test_a_file_that_an_option_names_and_a_with_statement_opens(self):
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+        self.write("workers: 4\n", "b.yaml")
+        text = """
+            import argparse
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--config", default="b.yaml")
+            args = parser.parse_args()
+            with open(args.config) as file:
+                config = yaml.safe_load(file)
+            loader = DataLoader(rows, num_workers=config["workers"])
+            """
+        for argv in ([], ["--config", "b.yaml"]):
+            told = self.told(text, argv, {"num_workers": 8})
+            self.assertIn("+workers: 8", told["diff"])
+
+    def test_a_key_that_stands_twice_is_not_guessed(self):
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+        self.write("train:\n  workers: 4\ntest:\n  workers: 4\n", "c.yaml")
+        told = self.told("""
+            config = yaml.safe_load(open("c.yaml"))
+            loader = DataLoader(rows, num_workers=config["train"]["workers"])
+            """, [], {"num_workers": 8})
+        self.assertIn("was not found", told["diff"])
+
+    def applied(self, patch, name):
+        """The file behind `git apply`; it is put back."""
+        path = os.path.join(self.folder, name)
+        before = pathlib.Path(path).read_text()
+        subprocess.run(["git", "apply", "-"], input=patch, text=True, check=True, cwd=self.folder)
+        after = pathlib.Path(path).read_text()
+        pathlib.Path(path).write_text(before)
+        return after
+
+
 class Doubts(Folder):
     def test_a_constant_that_sets_the_batch_too_stays(self):
         # Bug: `N = 4` became 8 for the workers, and the batch size with it.

@@ -6,6 +6,7 @@ import io
 import pathlib
 import sys
 import tempfile
+import threading
 import unittest
 import warnings
 
@@ -165,6 +166,26 @@ class TestLoops(WithFolder):
         images, _ = next(iter(self.loader(memory_format=torch.channels_last)))
         self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))
         self.assertTrue(torch.equal(images, next(iter(self.loader()))[0]))
+
+    def test_pinned_batches_are_made_by_another_thread(self):
+        # Bug: the loop waits for each copy, or a loop that is left keeps the loader busy. There is no
+        # accelerator here: a copy stands for pinned memory.
+        loader = self.loader(shuffle=False)
+        expected = [images for images, _ in self.loader(shuffle=False)]
+        makers = set()
+
+        def pinned(tensor):
+            makers.add(threading.current_thread().name)
+            return tensor.clone()
+
+        loader._files.pins, loader._files._pinned = True, pinned
+        for _ in loader:
+            break
+        torch.manual_seed(9000037)
+        found = [images for images, _ in loader]
+        self.assertEqual(len(found), len(expected))
+        self.assertTrue(all(torch.equal(a, b) for a, b in zip(found, expected)))
+        self.assertEqual({name.rpartition("_")[0] for name in makers}, {"feedrate-pin"})
 
     def test_health_and_a_damaged_file(self):
         loader = self.loader()

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can set a value of a script: a literal, an option of its command line, an override of Hydra, or
+a variable of the environment; and how the usual libraries declare options."""
+
+import ast
+import os
+
+# Of a dataclass whose fields a library makes options of the command line.
+FIELD_PARSERS = ("HfArgumentParser", "tyro.cli", "simple_parsing.parse", "simple_parsing.ArgumentParser")
+
+
+class Literal:
+    """A literal in a file: it can be replaced there."""
+
+    def __init__(self, file, start, end, text):
+        self.file, self.start, self.end, self.text = file, start, end, text
+
+    @property
+    def value(self):
+        """That it has now, as text; None where that is not known, as for all origins."""
+        return str(ast.literal_eval(self.text))
+
+    def is_same(self, other):
+        return (isinstance(other, Literal)
+                and (self.file, self.start) == (other.file, other.start))
+
+
+class Option:
+    """An option of the command line, by all its names. `words` are those that give it today; empty
+    where its default holds."""
+
+    def __init__(self, names, words, default=None):
+        self.names, self.words, self.default = names, words, default
+
+    @property
+    def value(self):
+        if len(self.words) > 1:
+            return self.words[1]
+        if not self.words:
+            return self.default if (self.default or "").isdigit() else None
+        word = self.words[0]
+        return word.partition("=")[2] if word.startswith("--") else word[2:].lstrip("=")
+
+    def is_same(self, other):
+        return isinstance(other, Option) and self.names == other.names
+
+    def given(self, value):
+        """The words that give it another value, in the way in which it is given today."""
+        if len(self.words) == 1 and self.words[0].startswith("--"):
+            return ["%s=%s" % (self.words[0].partition("=")[0], value)]
+        if len(self.words) == 1:
+            return ["%s%s" % (self.words[0][:2], value)]
+        return [self.words[0] if self.words else max(self.names, key=len), str(value)]
+
+
+class Override(Option):
+    """`data.num_workers=4`, as Hydra takes it."""
+
+    def __init__(self, path, words):
+        super().__init__([path], words)
+
+    @property
+    def value(self):
+        return self.words[-1].partition("=")[2] if self.words else None
+
+    def given(self, value):
+        return ["%s=%s" % (self.names[0], value)]
+
+
+class Variable:
+    """A variable of the environment."""
+
+    def __init__(self, name):
+        self.name = name
+
+    @property
+    def value(self):
+        return os.environ.get(self.name)
+
+    def is_same(self, other):
+        return isinstance(other, Variable) and self.name == other.name
+
+
+class Unknown(Exception):
+    """It can't be followed, or there are several possibilities."""
+
+
+def last_word(function):
+    return getattr(function, "attr", getattr(function, "id", ""))
+
+
+def option_of(call, name, source, argv):
+    """The option that a call of add_argument, or of click.option, makes of this name; else None."""
+    if not isinstance(call, ast.Call) or last_word(call.func) not in ("add_argument", "option"):
+        return None
+    names = [one.value for one in call.args
+             if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    keywords = {one.arg: one.value for one in call.keywords}
+    options = [one for one in names if one.startswith("-")]
+    bare = [one for one in names if not one.startswith("-")]
+    longest = max(options, key=lambda one: one.startswith("--"), default="")
+    dest = keywords.get("dest")
+    own = dest.value if isinstance(dest, ast.Constant) else (bare or [longest])[0]
+    if not options or own.lstrip("-").replace("-", "_") != name:
+        return None
+    default = keywords.get("default")
+    text = source.text.of(default) if default is not None else None
+    return Option(options, words_of(options, argv), text)
+
+
+def words_of(options, argv):
+    """The words that give an option: `-j 4`, `-j4`, `--workers 4`, `--workers=4`."""
+    for at, word in enumerate(argv):
+        if word in options:
+            return argv[at:at + 2]
+        for option in options:
+            is_long = option.startswith("--")
+            if word.startswith(option + "=") or (
+                    not is_long and len(option) == 2 and word.startswith(option)):
+                return [word]
+    return []
+
+
+def variable_of(node):
+    """The name in `os.environ["NAME"]`, `os.environ.get("NAME", 4)`, `os.getenv("NAME")`."""
+    if isinstance(node, ast.Subscript):
+        owner, given = node.value, node.slice
+    else:
+        owner, given = node.func, node.args[0] if node.args else None
+        if isinstance(owner, ast.Attribute) and owner.attr == "get":
+            owner = owner.value
+        elif last_word(owner) != "getenv":
+            return None
+    is_environment = last_word(owner) in ("environ", "getenv")
+    return given.value if is_environment and isinstance(given, ast.Constant) else None
+
+
+def flag_of(call, name, source, argv):
+    """The option that absl's `flags.DEFINE_integer(name, default, help)` makes of this name."""
+    if not isinstance(call, ast.Call) or not last_word(call.func).startswith("DEFINE_"):
+        return None
+    given = {one.arg: one.value for one in call.keywords}
+    named, default = (call.args + [None, None])[:2]
+    named, default = given.get("name", named), given.get("default", default)
+    if not isinstance(named, ast.Constant) or name not in (named.value, None):
+        return None
+    options = ["--" + named.value, "-" + named.value]
+    return Option(options[:1], words_of(options, argv),
+                  source.text.of(default) if default is not None else None)
+
+
+def parameter_option_of(function, name, source, argv):
+    """The option that fire or typer make of a parameter: `fire.Fire(main)`, `typer.run(main)`, or
+    `@app.command()`."""
+    def is_given(call):
+        return any(getattr(one, "id", None) == getattr(function, "name", "") for one in call.args)
+
+    calls = [dotted(call.func) for call in source.nodes(ast.Call) if is_given(call)]
+    is_typer = "typer.run" in calls or any(
+        last_word(getattr(one, "func", one)) == "command" and "typer" in source.text.text
+        for one in getattr(function, "decorator_list", []))
+    if not is_typer and "fire.Fire" not in calls and "Fire" not in calls:
+        return None
+    default = default_of(function, name)
+    names = ["--" + (name.replace("_", "-") if is_typer else name)]
+    if is_typer and isinstance(default, ast.Call):
+        own = [one.value for one in default.args
+               if isinstance(one, ast.Constant) and str(one.value).startswith("-")]
+        names, default = own or names, default.args[0] if default.args else None
+    return Option(names, words_of(names + ([] if is_typer else ["--" + name.replace("_", "-")]), argv),
+                  source.text.of(default) if default is not None else None)
+
+
+def field_option_of(name, default, sources, argv):
+    """The option that one of FIELD_PARSERS makes of a dataclass's field."""
+    used = any(dotted(call.func).endswith(FIELD_PARSERS) for source in sources
+               for call in source.nodes(ast.Call))
+    if not used:
+        return None
+    names = ["--" + name, "--" + name.replace("_", "-")]
+    return Option(names[:1], words_of(names, argv), default)
+
+
+def dotted(function):
+    """`yaml.safe_load` of a call's function; the last word alone where it is no chain of names."""
+    words = [last_word(function)]
+    while isinstance(function, ast.Attribute):
+        function = function.value
+        words.insert(0, last_word(function))
+    return ".".join(filter(None, words))
+
+
+def default_of(function, name):
+    """The expression of a parameter's default; None where it has none."""
+    arguments = function.args
+    placed = [one.arg for one in arguments.posonlyargs + arguments.args]
+    with_default = dict(zip(reversed(placed), reversed(arguments.defaults)))
+    with_default.update(zip([one.arg for one in arguments.kwonlyargs], arguments.kw_defaults))
+    return with_default.get(name)
