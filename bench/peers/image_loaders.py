@@ -7,7 +7,8 @@
 LOADER is a name in LOADERS. It runs in a Python that has it, and prints one JSON object. The work per
 image is a random-resized-crop to 224 x 224 pixels and a mirror image every other time; then float32,
 normalised, or (--form uint8) bytes. The rate is the steady one: the clock starts after the first
-batches. CPU time and memory (proportional set size) are those of all processes of the loader.
+batches. CPU time and memory are those of all processes of the loader; memory is the proportional set
+size beyond what the process had before its first batch, which is PyTorch's or TensorFlow's own.
 """
 import argparse
 import json
@@ -162,10 +163,13 @@ def dali(options):
                                               mean=[255 * m for m in MEAN], std=[255 * s for s in STD])
         return images, labels
 
-    batches = DALIClassificationIterator(pipeline(), reader_name="reader", auto_reset=True)
-    while True:
-        for batch in batches:
-            yield batch[0]["data"], batch[0]["label"]
+    def batches():
+        loader = DALIClassificationIterator(pipeline(), reader_name="reader", auto_reset=True)
+        while True:
+            for batch in loader:
+                yield batch[0]["data"], batch[0]["label"]
+
+    return batches()
 
 
 def tf_data(options):
@@ -183,8 +187,8 @@ def tf_data(options):
             return tf.cast(image, tf.uint8), label
 
     ours.load = load
-    yield from ours.pipeline(paths, labels, str(options.workers) if options.workers else "auto",
-                             options.batch)
+    return iter(ours.pipeline(paths, labels, str(options.workers) if options.workers else "auto",
+                              options.batch))
 
 
 LOADERS = {"feedrate": feedrate, "torchvision": torchvision, "torchvision-v2": torchvision_v2,
@@ -192,7 +196,7 @@ LOADERS = {"feedrate": feedrate, "torchvision": torchvision, "torchvision-v2": t
 
 
 def measured(batches, options):
-    begin = time.perf_counter()
+    own_bytes, begin = memory_bytes([os.getpid()]), time.perf_counter()
     next(batches)
     first_s = time.perf_counter() - begin
     for _ in range(2 * options.workers + 1):
@@ -204,7 +208,7 @@ def measured(batches, options):
     elapsed_s = time.perf_counter() - start
     return {"images_per_s": images / elapsed_s,
             "cpu_s_per_1000": 1000 * (cpu_s(processes) - before_s) / images,
-            "first_batch_s": first_s, "memory_bytes": memory_bytes(processes)}
+            "first_batch_s": first_s, "memory_bytes": memory_bytes(processes) - own_bytes}
 
 
 def main():

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,15 +21,38 @@
 
 namespace feedrate::python {
 
-/// Slots beyond prefetch that Python may hold; of what it holds beyond these it gets copies. A loop
-/// holds one batch while it asks for the next one.
+/// Slots that Python may hold; of what it holds beyond these it gets copies. A loop holds one batch
+/// while it is given the next one.
 inline constexpr int held_slots = 2;
+
+/// Memory for the slots of a loader that nobody has touched: the first batch does not wait until
+/// all slots are there. All but the first slot are in huge pages where the kernel grants them:
+/// these take longer to get, and the first batch is waited for. Throws OutOfMemory.
+inline Slab untouched_slab(const Source& source, const LoaderOptions& options) {
+  constexpr std::size_t huge_page = std::size_t{2} << 20;
+  const std::size_t slot =
+      BatchLayout(checked(source.layout()), static_cast<std::size_t>(checked(options).batch))
+          .bytes();
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(slot, static_cast<std::size_t>(options.slots()), &bytes) ||
+      bytes > SIZE_MAX - huge_page) {
+    refuse_slab(SIZE_MAX);
+  }
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) refuse_slab(bytes);
+  auto* const data = static_cast<std::byte*>(memory);
+  const std::size_t first = slot / huge_page * huge_page;
+  const bool huge = kind_for(bytes) == SlabKind::huge && bytes > first &&
+                    madvise(data + first, bytes - first, MADV_HUGEPAGE) == 0;
+  const Slab::Free unmap = [](std::byte* pages, std::size_t size) noexcept { munmap(pages, size); };
+  return {data, bytes, huge ? SlabKind::huge : SlabKind::plain, 0, "", unmap};
+}
 
 class Loader {
  public:
   Loader(std::shared_ptr<const Source> source, LoaderOptions options)
       : source_(std::move(source)), options_(std::move(options)) {
-    options_.copies_in_flight = held_slots;
+    options_.copies_in_flight = held_slots - 1;
     make();
     const std::lock_guard lock(all_mutex());
     all().insert(this);
@@ -139,7 +163,8 @@ class Loader {
     leases_ = std::make_shared<std::atomic<int>>(0);
     {
       const nanobind::gil_scoped_release without;
-      loader_ = std::make_unique<feedrate::Loader>(source_, options_);
+      loader_ =
+          std::make_unique<feedrate::Loader>(source_, options_, untouched_slab(*source_, options_));
     }
     per_epoch_ = loader_->batches_per_epoch();
     position_ = options_.start_batch;
