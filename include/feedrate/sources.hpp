@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be made of datasets, for a loader: select, split, concat, repeat, map and cache; and samplers.
+// What can be made of datasets, for a loader: select, split, concat, repeat, map, cache; samplers.
 #pragma once
 
 #include "feedrate/data/samplers.hpp"

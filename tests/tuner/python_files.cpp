@@ -33,11 +33,14 @@ Texts modules_below(const std::filesystem::path& folder) {
   return texts;
 }
 
-TEST_CASE("autotune carries every module of the Python side, byte for byte", "[python_files]") {
+TEST_CASE("autotune carries every module of the hook, byte for byte", "[python_files]") {
   // Bug: a new module that the build does not list is missing in the user's process alone.
   const test::PlantedTree tree;
   write_python_files(tree.root());
-  const Texts ours = modules_below(FEEDRATE_TEST_DATA "/../../python");
+  Texts ours = modules_below(FEEDRATE_TEST_DATA "/../../python");
+  for (const char* const of_the_package : {"command", "torch", "transforms"}) {
+    REQUIRE(ours.erase("feedrate/" + std::string(of_the_package) + ".py") == 1);
+  }
   const Texts written = modules_below(tree.root());
   for (const auto& [name, text] : ours) {
     INFO(name);
