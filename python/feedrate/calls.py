@@ -11,6 +11,7 @@ import tokenize
 PARAMETERS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers",
               "collate_fn", "pin_memory", "drop_last", "timeout", "worker_init_fn",
               "multiprocessing_context", "generator")
+LOADER_CLASSES = ("DataLoader", "WebLoader")  # ends of names; webdataset's hands all on
 INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")  # in the path of what is not the user's
 
 
@@ -54,7 +55,7 @@ class Call:
         self.node = node
         self.name = _name_of(source, node, parents)
         self.function = _last_word(node.func)
-        self.makes_loader = self.function.endswith("DataLoader") or self.function == "__init__"
+        self.makes_loader = self.function.endswith(LOADER_CLASSES) or self.function == "__init__"
         has_keywords = any(keyword.arg in PARAMETERS for keyword in node.keywords)
         self.is_sure = is_only or self.makes_loader or has_keywords
 

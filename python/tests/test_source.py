@@ -334,6 +334,14 @@ class Doubt(Sources):
         self.assertFalse(site.is_loader_call)
         self.assertIsNone(site.name)
 
+    def test_of_webdataset_takes_what_dataloader_takes(self):
+        # Bug: a sentence in the place of a patch, since the library might not accept the keyword.
+        path = self.write("loader = webdataset.WebLoader(data, batch_size=None, num_workers=1)\n")
+        site = source.Site(path, 1, maker="webdataset")
+        told = source.change(site, {"num_workers": 8, "persistent_workers": True})
+        self.assertIn("+loader = webdataset.WebLoader(data, batch_size=None, num_workers=8, "
+                      "persistent_workers=True)", told["diff"])
+
     def test_a_library_s_function_is_given_no_keyword_that_it_may_not_know(self):
         path = self.write("loader = create_loader(ds, num_workers=2)")
         site = source.Site(path, 1, maker="timm")
