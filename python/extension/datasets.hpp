@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/core/named.hpp"
 #include "feedrate/data/image/image_folder.hpp"
 #include "feedrate/data/npy.hpp"
 #include "feedrate/load/source.hpp"
@@ -29,18 +31,17 @@ class Dataset {
   std::shared_ptr<const Source> source_;
 };
 
-/// `word` as one of `words`; throws Error(usage) naming `what` and all of them.
-template <class T, std::size_t n>
-T chosen(const char* what, const std::string& word,
-         const std::array<std::pair<const char*, T>, n>& words) {
-  std::string all;
-  for (const auto& [name, value] : words) {
-    if (word == name) return value;
-    all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
-  }
-  throw Error(Fault::usage,
-              std::string(what) + " is '" + word + "'; it must be one of " + all + ".");
-}
+/// What a word of Python's stands for.
+template <class T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+inline constexpr std::array<Named<Transform>, 3> transforms = {{{"train", Transform::train},
+                                                                {"evaluate", Transform::evaluate},
+                                                                {"stretch", Transform::stretch}}};
+inline constexpr std::array<Named<DType>, 2> dtypes = {
+    {{"float32", DType::f32}, {"uint8", DType::u8}}};
 
 /// The keywords of an image dataset, as Python gives them.
 struct ImageKeywords {
@@ -55,21 +56,15 @@ struct ImageKeywords {
   bool upright, fast_scaling;
 
   ImageOptions options() const {
-    constexpr std::array<std::pair<const char*, Transform>, 3> transforms = {
-        {{"train", Transform::train},
-         {"evaluate", Transform::evaluate},
-         {"stretch", Transform::stretch}}};
-    constexpr std::array<std::pair<const char*, DType>, 2> types = {
-        {{"float32", DType::f32}, {"uint8", DType::u8}}};
     for (const float deviation : std) {
       if (!(deviation > 0)) throw Error(Fault::usage, "Each element of std must be positive.");
     }
     return {.size = size,
-            .transform = chosen("transform", transform, transforms),
+            .transform = entry_named(transforms, transform, "transform").value,
             .crop = {scale.first, scale.second, ratio.first, ratio.second},
             .flip = flip,
             .resize = resize,
-            .format = {chosen("dtype", dtype, types),
+            .format = {entry_named(dtypes, dtype, "dtype").value,
                        channels_last ? ChannelOrder::nhwc : ChannelOrder::nchw, mean, std},
             .upright = upright,
             .dct_scaling = fast_scaling};

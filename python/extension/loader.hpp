@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loader as Python sees it: epochs begin anew, batches stay valid, and nothing waits with the
-// GIL.
+// The loader as Python sees it: each loop is an epoch, and batches stay valid while they are held.
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -25,35 +24,43 @@ namespace feedrate::python {
 /// while it is given the next one.
 inline constexpr int held_slots = 2;
 
-/// Memory for the slots of a loader that nobody has touched: the first batch does not wait until
-/// all slots are there. All but the first slot are in huge pages where the kernel grants them:
-/// these take longer to get, and the first batch is waited for. Throws OutOfMemory.
-inline Slab untouched_slab(const Source& source, const LoaderOptions& options) {
-  constexpr std::size_t huge_page = std::size_t{2} << 20;
-  const std::size_t slot =
-      BatchLayout(checked(source.layout()), static_cast<std::size_t>(checked(options).batch))
-          .bytes();
-  std::size_t bytes = 0;
-  if (__builtin_mul_overflow(slot, static_cast<std::size_t>(options.slots()), &bytes) ||
-      bytes > SIZE_MAX - huge_page) {
-    refuse_slab(SIZE_MAX);
+/// The lists of samples that Python gives, one for each epoch. Workers read those of the epoch that
+/// they load; those of the next one are set beside them.
+class EpochLists final : public Sampler {
+ public:
+  explicit EpochLists(std::size_t size) : size_(size) {}
+
+  void set(std::uint64_t epoch, std::vector<std::size_t> samples, std::uint64_t seed) {
+    lists_[epoch % lists_.size()] = {std::move(samples), seed};
   }
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) refuse_slab(bytes);
-  auto* const data = static_cast<std::byte*>(memory);
-  const std::size_t first = slot / huge_page * huge_page;
-  const bool huge = kind_for(bytes) == SlabKind::huge && bytes > first &&
-                    madvise(data + first, bytes - first, MADV_HUGEPAGE) == 0;
-  const Slab::Free unmap = [](std::byte* pages, std::size_t size) noexcept { munmap(pages, size); };
-  return {data, bytes, huge ? SlabKind::huge : SlabKind::plain, 0, "", unmap};
-}
+
+  std::size_t size() const override { return size_; }
+  std::size_t at(std::uint64_t epoch, std::size_t position) const override {
+    return lists_[epoch % lists_.size()].samples.at(position);
+  }
+  /// Of the epoch's own seed alone, however many epochs came before.
+  Random random(std::uint64_t, std::uint64_t epoch, std::size_t position) const override {
+    return {lists_[epoch % lists_.size()].seed, 0, position};
+  }
+
+ private:
+  struct List {
+    std::vector<std::size_t> samples;
+    std::uint64_t seed = 0;
+  };
+
+  std::size_t size_;
+  std::array<List, 2> lists_;
+};
 
 class Loader {
  public:
   Loader(std::shared_ptr<const Source> source, LoaderOptions options)
       : source_(std::move(source)), options_(std::move(options)) {
     options_.copies_in_flight = held_slots - 1;
-    make();
+    options_.lazy_memory = true;  // a training waits for its first batch, and measures nothing
+    checked(options_);
+    make(0);
     const std::lock_guard lock(all_mutex());
     all().insert(this);
   }
@@ -71,7 +78,7 @@ class Loader {
   void begin() {
     require_open();
     const std::uint64_t start = next_start_;
-    if (!loader_ || position_ != start) {
+    if (!started_ || position_ != start) {
       options_.start_batch = start;
       restart();
     }
@@ -82,15 +89,21 @@ class Loader {
 
   /// Begins an epoch of these samples, in this order; for a program that has a sampler of its own.
   void begin(std::vector<std::size_t> samples, std::uint64_t seed) {
-    options_.order.sampler = std::make_shared<ListSampler>(std::move(samples));
-    options_.order.seed = seed;
+    require_open();
+    ++iteration_;
+    if (lists_ && at_end() && lists_->size() == samples.size()) {
+      lists_->set(end_ / per_epoch_, std::move(samples), seed);
+      loader_->add_epochs(1);
+      end_ += per_epoch_;
+      return;
+    }
+    lists_ = std::make_shared<EpochLists>(samples.size());
+    lists_->set(0, std::move(samples), seed);
+    options_.order.sampler = lists_;
     options_.epochs = 1;
     options_.start_batch = 0;
-    require_open();
     restart();
-    per_epoch_ = loader_->batches_per_epoch();
-    end_ = per_epoch_;
-    ++iteration_;
+    per_epoch_ = end_ = loader_->batches_per_epoch();
   }
 
   /// The next batch of the epoch; nullptr at its end. Waits without the GIL, and looks for signals.
@@ -102,8 +115,7 @@ class Loader {
       return nullptr;
     }
     position_ = lease->number() + 1;
-    // The last one is a copy, since a loop's variables hold it while the next epoch begins.
-    if (*leases_ >= held_slots || lease->last()) {
+    if (*leases_ >= held_slots) {
       const nanobind::gil_scoped_release without;
       return std::make_shared<const HeldBatch>(lease->copy());
     }
@@ -121,9 +133,12 @@ class Loader {
   std::uint64_t position() const noexcept { return at_end() ? next_start_ : position_; }
   void resume(std::uint64_t position) noexcept { next_start_ = position; }
 
-  int workers() const { return get().workers(); }
+  int workers() const noexcept { return options_.workers; }
   void resize(int workers) {
-    get().resize(workers);
+    LoaderOptions changed = options_;
+    changed.workers = workers;
+    checked(changed);
+    if (started_) get().resize(workers);
     options_.workers = workers;
   }
   Health health() { return get().health(); }
@@ -159,12 +174,14 @@ class Loader {
     return mutex;
   }
 
-  void make() {
+  /// Before the first epoch nobody works: which samples it has is not known yet.
+  void make(int workers) {
+    LoaderOptions options = options_;
+    options.workers = workers;
     leases_ = std::make_shared<std::atomic<int>>(0);
     {
       const nanobind::gil_scoped_release without;
-      loader_ =
-          std::make_unique<feedrate::Loader>(source_, options_, untouched_slab(*source_, options_));
+      loader_ = std::make_unique<feedrate::Loader>(source_, options);
     }
     per_epoch_ = loader_->batches_per_epoch();
     position_ = options_.start_batch;
@@ -173,7 +190,8 @@ class Loader {
   /// Starts again as the options say, in the same memory where nobody holds a part of it.
   void restart() {
     pending_.reset();
-    if (!loader_ || *leases_ > 0) return make();
+    started_ = true;
+    if (*leases_ > 0) return make(options_.workers);
     {
       const nanobind::gil_scoped_release without;
       loader_->reconfigure(options_);
@@ -211,11 +229,13 @@ class Loader {
   LoaderOptions options_;
   pid_t process_ = ::getpid();
   std::unique_ptr<feedrate::Loader> loader_;
+  std::shared_ptr<EpochLists> lists_;
   std::shared_ptr<std::atomic<int>> leases_;
   std::optional<Lease> pending_;  ///< of the next epoch
   std::mutex mutex_;
   std::uint64_t per_epoch_ = 0, position_ = 0, next_start_ = 0, end_ = 0;  ///< in batches
   std::uint64_t iteration_ = 0;
+  bool started_ = false;
 };
 
 }  // namespace feedrate::python

@@ -37,7 +37,7 @@ class Option:
         if len(self.words) > 1:
             return self.words[1]
         if not self.words:
-            return self.default if (self.default or "").isdigit() else None
+            return _number_or_text(self.default)
         word = self.words[0]
         return word.partition("=")[2] if word.startswith("--") else word[2:].lstrip("=")
 
@@ -51,6 +51,15 @@ class Option:
         if len(self.words) == 1:
             return ["%s%s" % (self.words[0][:2], value)]
         return [self.words[0] if self.words else max(self.names, key=len), str(value)]
+
+
+def _number_or_text(default):
+    """What a default is that is written down as a whole number or a string; else None."""
+    try:
+        value = ast.literal_eval(default or "")
+    except (ValueError, SyntaxError):
+        return None
+    return str(value) if type(value) in (int, str) else None
 
 
 class Override(Option):

@@ -291,20 +291,11 @@ class _Trace:
             if len(items) == 1:
                 return self._opened(source, items[0], level)
         if isinstance(node, ast.Call):
-            inner = node.args[0] if node.args and last_word(node.func) in ("open", "Path") else (
-                getattr(node.func, "value", None))
+            is_path = bool(node.args) and last_word(node.func) in ("open", "Path")
+            inner = node.args[0] if is_path else getattr(node.func, "value", None)
             return self._opened(source, inner, level) if inner is not None else None
-        if node is None:
-            return None
-        origin = self._follow(source, node, level)
-        text = origin.text if isinstance(origin, Literal) else (
-            repr(origin.words[1]) if len(getattr(origin, "words", [])) > 1
-            else getattr(origin, "default", None))
-        try:
-            path = ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError):
-            return None
-        return os.path.abspath(path) if isinstance(path, str) else None
+        path = self._follow(source, node, level).value
+        return os.path.abspath(path) if path else None
 
     # Dicts and calls.
 

@@ -43,14 +43,9 @@ class DataLoader(data.DataLoader):
 
     def __init__(self, dataset, *args, memory_format=torch.contiguous_format, **kwargs):
         super().__init__(dataset, *args, **kwargs)
-        self._files, self._threads = None, None
-        self._idle = []  # threads that no loop uses: loops over one loader may be nested
-        try:
-            self._files = _Files(self, memory_format)
-        except transforms.Unknown as reason:
-            warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=2)
-            return
-        if self.worker_init_fn is not None:
+        self._memory_format = memory_format
+        self._look_at_files()
+        if self.uses_cpp and self.worker_init_fn is not None:
             warnings.warn("worker_init_fn is not called: feedrate's workers are threads in C++, in "
                           "which no Python runs.", stacklevel=2)
 
@@ -59,7 +54,17 @@ class DataLoader(data.DataLoader):
         """Whether the C++ loader is used; else PyTorch's own."""
         return self._files is not None
 
+    def _look_at_files(self):
+        self._files, self._threads = None, None
+        self._idle = []  # threads that no loop uses: loops over one loader may be nested
+        try:
+            self._files = _Files(self)
+        except transforms.Unknown as reason:
+            warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=3)
+
     def __iter__(self):
+        if self._files is not None and not self._files.are_as_they_were():
+            self._look_at_files()
         return self._batches() if self._files is not None else super().__iter__()
 
     def health(self):
@@ -85,11 +90,12 @@ class DataLoader(data.DataLoader):
 class _Files:
     """The images of a DataLoader's dataset, and what Python does to their batches."""
 
-    def __init__(self, loader, memory_format):
+    def __init__(self, loader):
         _check(loader)
         self.indices, folder = _folder_of(loader.dataset)
+        self.folder, self.seen = folder, self._settings_of(folder)
         found = transforms.known(folder.transform)
-        self.channels_last = memory_format == torch.channels_last
+        self.channels_last = loader._memory_format == torch.channels_last
         self.options = dict(found.options, channels_last=self.channels_last)
         self.rest, self.target_transform = found.rest, folder.target_transform
         self.collate_fn = None if loader.collate_fn is data.default_collate else loader.collate_fn
@@ -98,10 +104,19 @@ class _Files:
         self.labels = list(labels)
         _check_names(self.paths)
 
+    @staticmethod
+    def _settings_of(folder):
+        return folder.transform, folder.target_transform, folder.samples, len(folder.samples)
+
+    def are_as_they_were(self):
+        """Whether the dataset has the transforms and the files that it had."""
+        return all(now is then or now == then
+                   for now, then in zip(self._settings_of(self.folder), self.seen))
+
     def samples(self, sampler):
         """The samples of an epoch, as indices of the whole folder."""
         chosen = torch.as_tensor(list(sampler), dtype=torch.int64)
-        return (chosen if self.indices is None else self.indices[chosen])
+        return chosen if self.indices is None else self.indices[chosen]
 
     def threads(self, loader):
         """A C++ loader with the options of a DataLoader."""

@@ -63,6 +63,7 @@ class _Steps:
 
     def __init__(self, steps):
         self.left = list(steps)
+        self._is_tensor = False
 
     def _take(self, *names):
         """The first step, if it is one of these and torchvision's."""
@@ -75,18 +76,19 @@ class _Steps:
         return {} if step is None else {"flip": float(step.p)}
 
     def _skip_conversions(self):
-        """What does nothing to a decoded RGB picture."""
-        while self._take("ToImage", "PILToTensor", "RGB", "Identity"):
-            self.is_tensor = True
-
-    is_tensor = False
+        """What does nothing to the levels of an RGB picture."""
+        while step := self._take("ToImage", "PILToTensor", "RGB", "Identity"):
+            self._is_tensor = self._is_tensor or _name(step) in ("ToImage", "PILToTensor")
 
     def geometry(self):
+        """What is cut out of a picture, and whether it is mirrored."""
         self._skip_conversions()
-        options = self._flip()
-        options.update(self._shape())
-        options.update(self._flip())
-        return options
+        before, shape, after = self._flip(), self._shape(), self._flip()
+        if before and after:
+            raise Unknown("RandomHorizontalFlip stands there twice")
+        if (before or after) and shape["transform"] == "evaluate":
+            raise Unknown("RandomHorizontalFlip stands beside CenterCrop")
+        return {**shape, **before, **after}
 
     def _shape(self):
         step = self._take("RandomResizedCrop")
@@ -120,7 +122,7 @@ class _Steps:
         """The type of the elements, and their normalisation."""
         self._skip_conversions()
         if not self._to_float():
-            if not self.is_tensor:
+            if not self._is_tensor:
                 raise Unknown("%s comes before the picture is a tensor" % self._first())
             return {"dtype": "uint8"}
         step = self._take("Normalize")

@@ -15,7 +15,7 @@ class Wanted:
         self.max_batches = question["max_batches"]
         self.exactly = question.get("exactly", 0)  # batches; 0: time decides
         self.warm_up = question.get("warm_up")  # batches before it; None: the lane decides
-        self.may_be_cut = self.exactly == 0 and "of" not in question  # by the end of the script
+        self.may_be_cut = self.exactly == 0 and not question.get("whole")  # by the script's end
 
 
 class Window:

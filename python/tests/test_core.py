@@ -230,8 +230,8 @@ class TestImages(unittest.TestCase):
 
     def test_wrong_options_are_refused_in_one_sentence(self):
         paths, labels = jpegs()[:1], [0]
-        for keywords, words in (({"transform": "crop"}, "'train', 'evaluate', 'stretch'"),
-                                ({"dtype": "float16"}, "'float32', 'uint8'"),
+        for keywords, words in (({"transform": "crop"}, "no transform 'crop'; use one of train, evaluate"),
+                                ({"dtype": "float16"}, "use one of float32, uint8"),
                                 ({"std": (1, 0, 1)}, "std"), ({"size": 0}, "image size"),
                                 ({"root": "/tmp"}, "not both"), ({"labels": []}, "0 labels")):
             with self.assertRaisesRegex(ValueError, words):

@@ -169,7 +169,7 @@ class CppLoader:
 
 class AnotherLoader(Asking):
     def asked(self, loader=None):
-        questions = [dict(question("coupled"), ask="cpp_loader", pair=pair) for pair in range(2)]
+        questions = [dict(question("coupled"), ask="cpp_loader", pair=pair, whole=True) for pair in range(2)]
         for asked in questions:
             asked["of"] = asked.pop("config")
         return self.answers(*questions, loader=loader)

@@ -162,6 +162,18 @@ class TestLoops(WithFolder):
         self.assertEqual([labels.tolist() for _, labels in batches], expected * 4)
         self.assertFalse(any(torch.equal(batches[0][0], batch[0]) for batch in batches[1:]))
 
+    def test_a_transform_that_is_replaced_counts_from_the_next_epoch(self):
+        # Bug: the transforms that the dataset had when the loader was made.
+        folder = self.folder(EVALUATE)
+        loader = DataLoader(folder, batch_size=8)
+        self.assertEqual(next(iter(loader))[0].shape[2:], (64, 64))
+        folder.transform = v1.Compose([v1.Resize((32, 32)), v1.ToTensor()])
+        self.assertEqual(next(iter(loader))[0].shape[2:], (32, 32))
+        self.assertTrue(loader.uses_cpp)
+        folder.transform = v1.Compose([v1.Resize((16, 16)), v1.Grayscale(), v1.ToTensor()])
+        with self.assertWarnsRegex(UserWarning, "Grayscale"):
+            self.assertEqual(next(iter(loader))[0].shape[1:], (1, 16, 16))
+
     def test_channels_last(self):
         images, _ = next(iter(self.loader(memory_format=torch.channels_last)))
         self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))

@@ -100,6 +100,9 @@ class TestKnown(unittest.TestCase):
                 ([resize(128), CENTRE, TO_TENSOR], "CenterCrop is larger"),
                 ([resize(256, max_size=300), CENTRE, TO_TENSOR], "max_size"),
                 ([resize((256, 256)), CENTRE, TO_TENSOR], "two sides"),
+                ([resize(256), CENTRE, FLIP, TO_TENSOR], "beside CenterCrop"),
+                ([FLIP, crop(), FLIP, TO_TENSOR], "twice"),
+                ([crop(), made("RGB")], "before the picture is a tensor"),
                 ([crop(), made("ToDtype", dtype="torch.float16", scale=True)], "float32"),
                 ([crop(), made("ToDtype", dtype="torch.float32", scale=False)], "float32"),
                 ([crop(), TO_TENSOR, made("Normalize", mean=[0.5], std=[0.5])], "three channels")):

@@ -97,6 +97,26 @@ TEST_CASE("A sampler that chooses a sample beyond the dataset is told so", "[loa
       Error);
 }
 
+TEST_CASE("Epochs can be added behind the last one, while batches are held", "[loader]") {
+  // Bug: workers that sleep at the end are not woken, or slots are laid out anew below a held
+  // batch.
+  const auto list = std::make_shared<ListSampler>(std::vector<std::size_t>{1, 2, 3, 4, 5, 6});
+  for (const int workers : {0, 2}) {
+    LoaderOptions asked = options(list, workers);
+    asked.epochs = 1;
+    Loader loader(Numbers{10}, asked);
+    const auto kept = loader.next();
+    CHECK(loader.next()->last());
+    CHECK_FALSE(loader.next());
+    loader.add_epochs(2);
+    for (const int first : {1, 5, 1, 5}) {
+      CHECK(loader.next()->get<std::int32_t>("label")[0] == first);
+    }
+    CHECK_FALSE(loader.next());
+    CHECK(kept->get<std::int32_t>("label")[3] == 4);
+  }
+}
+
 TEST_CASE("A consumer can wait for a while, and look at other things", "[loader]") {
   testing::Gate gate;
   Loader loader(Numbers{8, [&](std::size_t) { gate.wait(); }},

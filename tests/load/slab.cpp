@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/load/slab.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "datasets.hpp"
 
@@ -43,9 +47,19 @@ TEST_CASE("A slab has at least the bytes asked for, page aligned and zero", "[sl
   }
 }
 
+TEST_CASE("A slab that is wanted soon has no page yet, and is zero where it is used", "[slab]") {
+  // Bug: the memory of all slots is got ready before the first batch.
+  const Slab slab = make_slab(std::size_t{8} << 20, SlabKind::huge, 5000);
+  std::vector<unsigned char> there(slab.bytes() / 4096);
+  REQUIRE(mincore(slab.data(), slab.bytes(), there.data()) == 0);
+  CHECK(std::count(there.begin(), there.end(), 1) == 0);
+  CHECK(slab.data()[slab.bytes() - 1] == std::byte{0});
+}
+
 TEST_CASE("Memory that is not available is an error with one sentence", "[slab]") {
   // Bug: std::bad_alloc or a crash where a sentence is due.
   CHECK_THROWS_AS(make_slab(std::size_t{1} << 60), OutOfMemory);
+  CHECK_THROWS_AS(make_slab(std::size_t{1} << 60, SlabKind::huge, 5000), OutOfMemory);
 }
 
 TEST_CASE("A loader uses the slab it is given, and replaces one that is too small", "[slab]") {

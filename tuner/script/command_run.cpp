@@ -66,6 +66,18 @@ void add_updates(const TrialRunner& trials, Report& report) {
   script->batches_per_update = trials.batches_per_update();
 }
 
+/// What another loader brings, where decoding by PIL is what costs.
+void add_cpp_loader(const CommandRun& run, TrialRunner& trials, Report& report) try {
+  run.note("Trying feedrate's C++ loader in the loop.");
+  trials.try_cpp_loader(report.outcome);
+} catch (const Error& error) {
+  if (error.fault() == Fault::interrupted) report.outcome.interrupted = true;
+  std::string why = error.what();
+  if (why.ends_with('.')) why.pop_back();
+  report.notes.push_back("feedrate's C++ loader was not tried in the place of PyTorch's: " + why +
+                         ".");
+}
+
 /// Where the loop waits for its data though the best number of workers loads them, decoding may be
 /// what costs.
 void add_decoding(const CommandRun& run, TrialRunner& trials, Report& report) try {
@@ -78,8 +90,7 @@ void add_decoding(const CommandRun& run, TrialRunner& trials, Report& report) tr
   const std::string text = trials.decoding();
   if (text.empty()) return;
   report.notes.push_back(text);
-  const std::string why_not = trials.try_cpp_loader(report.outcome);
-  if (!why_not.empty()) report.notes.push_back(why_not);
+  add_cpp_loader(run, trials, report);
 } catch (const Error& error) {
   run.lost(std::string("What decoding costs can't be measured: ") + error.what());
 }

@@ -78,59 +78,52 @@ std::string ScriptTrials::decoding() {
   return cost.is_null() ? std::string() : decoding_text(cost);
 }
 
-/// The rate of the step with a lever, and its gain by the pairs. Throws Error(data) where there is
-/// nothing to change.
-WhatIf ScriptTrials::with_lever(std::string_view name, const Trial& trial) {
-  const RoundOptions round{.seconds = 0.2, .min_batches = 3};
-  Json question = question_of({Part::device, trial.config, round});
-  question["ask"] = "lever";
-  question["lever"] = name;
-  return in_pairs(name, trial, std::move(question));
-}
-
-/// The gain of what a question asks for, by pairs of rounds.
-WhatIf ScriptTrials::in_pairs(std::string_view name, const Trial& trial, Json question) {
-  question["of"] = question.at("config");
-  question.erase("config");  // whatever happens is not the config's
+/// The gain of a change by pairs of rounds without it and with it, which the answers to `questions`
+/// hold. Throws Error(data) where there is nothing to change.
+WhatIf ScriptTrials::in_pairs(std::string_view name, const Trial& trial,
+                              const std::vector<Json>& questions) {
   std::vector<double> rates, gains;
-  const auto add = [&](const Json& answer) {
-    if (const auto why = answer.find("why_not"); why != answer.end()) {
+  for (Json question : questions) {
+    question["of"] = question.at("config");
+    question.erase("config");  // whatever happens is not the config's
+    question["whole"] = true;
+    const auto answers = ask(question, {});
+    throw_if_failed(answers);
+    if (const auto why = answers.front().find("why_not"); why != answers.front().end()) {
       throw Error(Fault::data, why->get<std::string>());
     }
-    for (const Json& pair : answer.at("pairs")) {
+    for (const Json& pair : answers.front().at("pairs")) {
       rates.push_back(pair.at(1).get<double>());
       gains.push_back(pair.at(1).get<double>() / pair.at(0).get<double>());
     }
-  };
-  // Getting used to a lever takes long: all its pairs are one question. Else a script that ends in
-  // the midst of them would do so again.
-  const int pairs = lever_pairs(trial);
-  const bool at_once = question.at("ask") == "lever";
-  question["pairs"] = pairs;
-  for (int pair = 0; pair < (at_once ? 1 : pairs); ++pair) {
-    question["pair"] = pair;
-    const auto answers = ask(question, {});
-    throw_if_failed(answers);
-    add(answers.front());
   }
   return {std::string(name), trial.config, geometric_interval(rates, 0.05).estimate,
           geometric_interval(gains, 0.05)};
 }
 
-/// Rounds of the whole loop, in the recommended config and with a thread of the C++ loader for each
-/// core.
-std::string ScriptTrials::try_cpp_loader(Outcome& outcome) try {
-  if (prepared_->info.script->world > 1) return {};
+/// All pairs are one question: getting used to a lever takes long.
+WhatIf ScriptTrials::with_lever(std::string_view name, const Trial& trial) {
+  const RoundOptions round{.seconds = 0.2, .min_batches = 3};
+  Json question = question_of({Part::device, trial.config, round});
+  question["ask"] = "lever";
+  question["lever"] = name;
+  question["pairs"] = lever_pairs(trial);
+  return in_pairs(name, trial, {question});
+}
+
+/// Each pair is a question of its own: a short script may end after any of them, and goes on with
+/// the next one when it was launched again.
+void ScriptTrials::try_cpp_loader(Outcome& outcome) {
+  if (prepared_->info.script->world > 1) {
+    throw Error(Fault::data, "processes that train together read the data");
+  }
   const Trial trial = outcome.recommended();
   const RoundOptions round{.seconds = 1.0, .min_batches = 5};
   Json question = question_of({Part::coupled, trial.config, round});
   question["ask"] = cpp_loader.name;
-  outcome.what_if.push_back(in_pairs(cpp_loader.name, trial, std::move(question)));
-  return {};
-} catch (const Error& error) {
-  if (error.fault() != Fault::data) throw;
-  return "feedrate's C++ loader was not tried in the place of PyTorch's: " +
-         std::string(error.what()) + ".";
+  std::vector<Json> questions(static_cast<std::size_t>(lever_pairs(trial)), question);
+  for (std::size_t pair = 0; pair < questions.size(); ++pair) questions[pair]["pair"] = pair;
+  outcome.what_if.push_back(in_pairs(cpp_loader.name, trial, questions));
 }
 
 void ScriptTrials::try_levers(Outcome& outcome) {

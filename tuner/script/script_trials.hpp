@@ -51,7 +51,7 @@ class ScriptTrials final : public TrialRunner {
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
   std::string decoding() override;
   void try_levers(Outcome& outcome) override;
-  std::string try_cpp_loader(Outcome& outcome) override;
+  void try_cpp_loader(Outcome& outcome) override;
   int batches_per_update() const override { return batches_per_update_; }
 
  private:
@@ -72,7 +72,7 @@ class ScriptTrials final : public TrialRunner {
   int batches_for(const Request& request);
   Json loader_changes(const Config& config) const;
   WhatIf with_lever(std::string_view name, const Trial& trial);
-  WhatIf in_pairs(std::string_view name, const Trial& trial, Json question);
+  WhatIf in_pairs(std::string_view name, const Trial& trial, const std::vector<Json>& questions);
   void add_change(const Json& told, std::vector<Setting>& settings) const;
 
   ScriptPlan plan_;

@@ -58,8 +58,9 @@ class TrialRunner : public Measurer {
   /// to `outcome.not_applicable`.
   virtual void try_levers(Outcome&) {}
 
-  /// The same for feedrate's C++ loader in the place of the script's; why not, as a sentence.
-  virtual std::string try_cpp_loader(Outcome&) { return {}; }
+  /// Measures the loop with feedrate's C++ loader in the place of the script's, and writes it to
+  /// `outcome.what_if`. Throws Error(data) with what stands in the way, the middle of a sentence.
+  virtual void try_cpp_loader(Outcome&) {}
 
   /// That the user's loop takes for one update of the weights; 0: unknown.
   virtual int batches_per_update() const { return 0; }

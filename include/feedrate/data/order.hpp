@@ -127,14 +127,13 @@ class Order {
     }
   }
 
-  /// Names the random numbers that a sample gets in its epoch. A sampler may choose one several
-  /// times, so there its place counts.
-  std::size_t stream(std::size_t b, std::size_t position, std::size_t sample) const noexcept {
-    return options_.sampler ? place_in_epoch(b * batch_ + position) : sample;
+  /// The random numbers of `sample`, which is at position p of batch b.
+  Random random(std::uint64_t epoch, std::size_t b, std::size_t p, std::size_t sample) const {
+    if (!options_.sampler) return {options_.seed, epoch, sample};
+    return options_.sampler->random(options_.seed, epoch, place_in_epoch(b * batch_ + p));
   }
 
   std::size_t batch() const noexcept { return batch_; }
-  std::uint64_t seed() const noexcept { return options_.seed; }
 
  private:
   std::size_t place_in_epoch(std::size_t position) const noexcept {

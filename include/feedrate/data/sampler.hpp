@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/core/random.hpp"
+
 namespace feedrate::inline v0 {
 
 /// The samples of each epoch, where neither a shuffled nor a sequential order is wanted: weighted
@@ -23,6 +25,10 @@ class Sampler {
   virtual std::size_t size() const = 0;
   /// The sample at `position`, 0 <= position < size(), of an epoch: an index into the dataset.
   virtual std::size_t at(std::uint64_t epoch, std::size_t position) const = 0;
+  /// The random numbers of the sample at `position`. A sample that is chosen twice gets others.
+  virtual Random random(std::uint64_t seed, std::uint64_t epoch, std::size_t position) const {
+    return {seed, epoch, position};
+  }
 };
 
 /// The same samples in every epoch, in the order of a list.

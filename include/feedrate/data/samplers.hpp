@@ -29,7 +29,7 @@ class EpochSampler : public Sampler {
   }
 
  protected:
-  /// The samples of an epoch, size() of them. Called once for each epoch in turn.
+  /// The samples of an epoch, size() of them; the same ones whenever it is asked.
   virtual std::vector<std::size_t> draw(std::uint64_t epoch) const = 0;
 
  private:

@@ -46,9 +46,7 @@ class Engine {
   }
 
   bool has_tickets() const noexcept { return tickets_.available(); }
-
-  /// True while there are batches to come.
-  bool more() const noexcept { return head_ < end_; }
+  bool more() const noexcept { return head_ < end_; }  ///< there are batches to come
 
   /// Fills the head batch as far as nobody else has begun to.
   void fill_head(Worker& self) {
@@ -57,7 +55,6 @@ class Engine {
   }
 
   bool head_is_ready() noexcept { return ring_->is_published(head_); }
-
   /// Waits up to `timeout_s` for the head batch. Looks again for a moment first, since sleeping
   /// costs more than a small batch does.
   bool wait_for_head(double timeout_s) {
@@ -76,8 +73,7 @@ class Engine {
             slot.error};
   }
 
-  /// Number of the head batch, counted across epochs.
-  std::uint64_t head() const noexcept { return head_; }
+  std::uint64_t head() const noexcept { return head_; }  ///< its number, across epochs
 
   /// Ends the lease of the batch whose slot is at `place`. May be called from any thread and in any
   /// order: the slot goes to the next batch that has none.
@@ -110,6 +106,15 @@ class Engine {
     idle_.wake_all();
   }
 
+  /// So many epochs follow the last one. For the consumer.
+  void add_epochs(std::uint64_t epochs) {
+    const MutexLock lock(release_mutex_);
+    options_.epochs += epochs;
+    end_ = options_.epochs * order_->batches_per_epoch();
+    allow();
+    idle_.wake_all();
+  }
+
   /// Slots that the consumer holds.
   std::uint64_t leases() {
     const MutexLock lock(release_mutex_);
@@ -127,7 +132,8 @@ class Engine {
     const auto slots = static_cast<std::size_t>(options.slots());
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(layout.bytes(), slots, &bytes)) refuse_slab(SIZE_MAX);
-    Slab larger = slab_.bytes() < bytes ? make_slab(bytes, kind_for(bytes)) : Slab();
+    const auto soon = options.lazy_memory ? std::optional(layout.bytes()) : std::nullopt;
+    Slab larger = slab_.bytes() < bytes ? make_slab(bytes, kind_for(bytes), soon) : Slab();
     std::byte* const memory = larger.data() ? larger.data() : slab_.data();
     ring_ = std::make_unique<Ring>(layout, slots, memory);
     if (larger.data()) slab_ = std::move(larger);
@@ -143,8 +149,7 @@ class Engine {
   const Slab& slab() const noexcept { return slab_; }
   const BatchLayout& layout() const noexcept { return ring_->layout(); }
 
-  /// Batches that could be leased now without waiting.
-  int ready() noexcept { return ring_->published_from(head_); }
+  int ready() noexcept { return ring_->published_from(head_); }  ///< batches, to lease at once
 
   const Skips& skips() const noexcept { return skips_; }
 
@@ -185,8 +190,8 @@ class Engine {
 
   void load_one(const Run& run, std::size_t position, std::size_t i, Worker& self) {
     self.loading.store(i + 1, std::memory_order_relaxed);
-    Random random(order_->seed(), run.epoch, order_->stream(run.index, position, i));
     try {
+      Random random = order_->random(run.epoch, run.index, position, i);
       if (i >= source_->size()) throw no_such_sample(source_->size());
       source_->load(i, sample_at(run, position, self), random);
       ring_->layout().clear_tails(self.places, self.lengths);
@@ -216,12 +221,8 @@ class Engine {
     const std::string name = i < source_->size() ? source_->name(i) : std::string();
     const std::string reason = reason_of(cause);
     if (skips_.admit({i, name, reason}, options_.max_skips)) return slot.skip(position);
-    std::string sentence = "Could not load " + sample_title(i, name) + ": " + reason;
-    if (options_.max_skips > 0) {
-      sentence += " It is one more than the " + std::to_string(options_.max_skips) +
-                  " samples that may be skipped.";
-    }
-    slot.fail(position, std::make_exception_ptr(SampleError(sentence, i, cause)));
+    const SampleError error(sentence_of_failure(i, name, reason, options_.max_skips), i, cause);
+    slot.fail(position, std::make_exception_ptr(error));
   } catch (...) {  // no memory for words, or a dataset that can't even name its sample
     ring_->slot_of(run.batch).fail(position, std::current_exception());
   }
@@ -232,7 +233,6 @@ class Engine {
   std::unique_ptr<const Order> order_;
   std::optional<RunPlan> plan_;
   std::unique_ptr<Ring> ring_;
-
   Skips skips_;
 
   // Each on a cache line of its own: different threads write them for every batch.

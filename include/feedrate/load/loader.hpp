@@ -79,6 +79,10 @@ class Loader {
   class Epoch;
   Epoch epoch();
 
+  /// After `epochs` of the options, so many more: nothing is drained or laid out again. Not for an
+  /// endless loader.
+  void add_epochs(std::uint64_t epochs) { engine_->add_epochs(epochs); }
+
   /// Changes the number of workers at once; never waits. Batches are shared out as they were for
   /// the number of workers at construction or reconfigure().
   void resize(int workers) {

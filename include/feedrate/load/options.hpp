@@ -28,6 +28,7 @@ struct LoaderOptions {
   std::uint64_t start_batch = 0;  ///< first batch, counted across epochs: resume here
   std::uint64_t max_skips = 0;    ///< samples that may be left out as unreadable; 0: throw
   int run_length = 0;             ///< samples per ticket; 0: chosen from sample size and workers
+  bool lazy_memory = false;       ///< pages come when a batch needs them, not all at the start
   double stall_s = 60;            ///< next() throws, naming the worker, when nothing moves so long
 
   bool operator==(const LoaderOptions&) const = default;

@@ -51,4 +51,13 @@ inline std::string sample_title(std::size_t sample, const std::string& name) {
   return "sample " + std::to_string(sample) + (name.empty() ? "" : " (" + name + ")");
 }
 
+/// For a sample that is not skipped.
+inline std::string sentence_of_failure(std::size_t sample, const std::string& name,
+                                       const std::string& reason, std::uint64_t max_skips) {
+  const std::string sentence = "Could not load " + sample_title(sample, name) + ": " + reason;
+  if (max_skips == 0) return sentence;
+  return sentence + " It is one more than the " + std::to_string(max_skips) +
+         " samples that may be skipped.";
+}
+
 }  // namespace feedrate::inline v0

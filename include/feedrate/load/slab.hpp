@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,8 +88,11 @@ constexpr SlabKind kind_for(std::size_t bytes) noexcept {
 }
 
 /// Pages of the process, all touched, so that no page fault falls into a measurement. With `huge`
-/// the kernel is asked for 2 MiB pages. Throws OutOfMemory if they are not available.
-inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain) {
+/// the kernel is asked for 2 MiB pages. Where `soon` is given none is touched, and the first `soon`
+/// bytes are plain pages, which the kernel has sooner. Throws OutOfMemory if there is no such
+/// memory.
+inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain,
+                      std::optional<std::size_t> soon = std::nullopt) {
   constexpr std::size_t page = 4096;
   constexpr std::size_t huge_page = std::size_t{2} << 20;
   const double start_s = SteadyClock{}.now_s();
@@ -96,9 +100,11 @@ inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain) {
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
   void* memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) refuse_slab(rounded);
-  const bool huge = wish == SlabKind::huge && madvise(memory, rounded, MADV_HUGEPAGE) == 0;
   auto* data = static_cast<std::byte*>(memory);
-  for (std::size_t i = 0; i < rounded; i += page) data[i] = std::byte{0};
+  const std::size_t plain = soon.value_or(0) / huge_page * huge_page;
+  const bool huge = wish == SlabKind::huge && plain < rounded &&
+                    madvise(data + plain, rounded - plain, MADV_HUGEPAGE) == 0;
+  for (std::size_t i = 0; !soon && i < rounded; i += page) data[i] = std::byte{0};
   const Slab::Free unmap = [](std::byte* pages, std::size_t size) noexcept { munmap(pages, size); };
   return {data,
           rounded,
