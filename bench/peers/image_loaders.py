@@ -52,8 +52,8 @@ def memory_bytes(processes):
     return 1024 * total
 
 
-class WithOneThread:
-    """A dataset whose workers don't share the cores of another worker's threads."""
+class Decoded:
+    """Files that `decode` makes tensors of, transformed, with their labels."""
 
     def __init__(self, files, decode, transform):
         self.files, self.decode, self.transform = files, decode, transform
@@ -123,14 +123,14 @@ def torchvision_v2(options):
         data = torch.frombuffer(bytearray(read(path)), dtype=torch.uint8)
         return decode_jpeg(data, mode=ImageReadMode.RGB)
 
-    return torch_batches(WithOneThread(folder(options).samples, decode,
+    return torch_batches(Decoded(folder(options).samples, decode,
                                        tensor_transform(options.form)), options)
 
 
 def torchcodec(options):
     from torchcodec.decoders import decode_image
 
-    return torch_batches(WithOneThread(folder(options).samples, lambda path: decode_image(read(path)),
+    return torch_batches(Decoded(folder(options).samples, lambda path: decode_image(read(path)),
                                        tensor_transform(options.form)), options)
 
 
@@ -141,7 +141,7 @@ def simplejpeg(options):
     def decode(path):
         return torch.from_numpy(decode_jpeg(read(path))).permute(2, 0, 1)
 
-    return torch_batches(WithOneThread(folder(options).samples, decode,
+    return torch_batches(Decoded(folder(options).samples, decode,
                                        tensor_transform(options.form)), options)
 
 

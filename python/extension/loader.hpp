@@ -158,7 +158,7 @@ class Loader {
     loader_.reset();
   }
 
-  /// Before Python ends: threads must not run while what they use is destroyed.
+  /// Python calls it at its end, so that no thread runs while what it uses is destroyed.
   static void close_all() {
     const std::lock_guard lock(all_mutex());
     for (Loader* const loader : all()) loader->close();

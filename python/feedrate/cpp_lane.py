@@ -11,7 +11,7 @@ WARM_UP = 4  # batches: more than lie ready
 
 
 class _Threads:
-    """What a Lane looks at in a loader; to it, one without worker processes."""
+    """Our loader for a Lane, which sees a DataLoader without worker processes."""
 
     num_workers, prefetch_factor, _index_sampler = 0, None, None
 
@@ -41,7 +41,7 @@ def made(loader, config, torch):
 
 
 def _kind():
-    """feedrate.torch.DataLoader, of the package that is installed beside PyTorch."""
+    """The DataLoader of the package feedrate in the script's Python."""
     try:
         from . import _core  # noqa: F401
         from .torch import DataLoader

@@ -122,7 +122,7 @@ def the_loader_passes_its_tests(_):
 @test
 def the_type_stub_says_what_the_extension_has(tmp):
     # Bug: an option that editors don't know. nanobind is that of the environment that built the wheel.
-    builder = ROOT / ".deps/venv/bin/python3"
+    builder = ROOT / (".deps/wheel-%d.%d/bin/python3" % sys.version_info[:2])
     if not builder.exists():
         raise Skip("the wheel was not built by tools/wheel")
     nanobind = subprocess.run([builder, "-c", "import nanobind; print(*nanobind.__path__)"],

@@ -49,10 +49,6 @@ blas_is_here() {
     { ! has_apt && { pkg-config --exists cblas || pkg-config --exists blas; }; }
 }
 
-python_headers_are_here() {
-  [ -f "$("$(python_of_meson)" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ]
-}
-
 python_has() { "$(python_of_meson)" -c "import $1"; }
 
 # is_here PART
@@ -77,7 +73,7 @@ is_here() {
     compare-py) ls {,"$deps/root"}/usr/share/benchmark/compare.py | grep . ;;
     clang-format) command -v clang-format ;;
     venv) python_has ensurepip ;;
-    python-dev) python_headers_are_here ;;
+    python-dev) /usr/bin/python3-config --includes ;;
   esac >/dev/null 2>&1
 }
 
@@ -118,7 +114,7 @@ described() {
     catch2) echo "Catch2 3.0 or newer" ;;
     benchmark) echo "Google Benchmark" ;;
     compare-py) echo "compare.py of Google Benchmark" ;;
-    python-dev) echo "the headers of python3" ;;
+    python-dev) echo "the headers of the system's python3" ;;
     jsonschema | junitparser | prometheus-client | markdown-it | yaml | scipy) echo "$1 for python3" ;;
     *) echo "$1" ;;
   esac
