@@ -1,31 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts every allocation of the process, so it has an executable of its own.
+// What the engine promises: no allocation in steady state.
 #include "feedrate/load/engine.hpp"
 
-#include <atomic>
 #include <catch2/catch_test_macros.hpp>
-#include <cstdlib>
-#include <new>
 
+#include "../allocations.hpp"
 #include "datasets.hpp"
 #include "feedrate/load/normalized.hpp"
-
-namespace {
-std::atomic<long> allocations{0};
-}
-
-// Not inlined: g++ 12 takes an inlined pair for a mismatch of new and free.
-[[gnu::noinline]] void* operator new(std::size_t bytes) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(bytes)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
 
 namespace feedrate::engine_tests {
 namespace {
@@ -35,9 +16,9 @@ TEST_CASE("In steady state a loader allocates nothing, epoch after epoch", "[eng
   for (int workers : {0, 1, 4}) {
     Loader loader(testing::Numbers{100}, {.batch = 8, .workers = workers, .prefetch = 3});
     for (int b = 0; b < 100; ++b) loader.next();
-    const long before = allocations.load();
+    const long before = test::allocations();
     for (int b = 0; b < 500; ++b) loader.next();
-    CHECK(allocations.load() == before);
+    CHECK(test::allocations() == before);
   }
 }
 
@@ -55,9 +36,9 @@ TEST_CASE("Bytes become floats without an allocation per sample", "[engine]") {
   const auto source = std::make_shared<const Normalized>(make_source(Levels{}), "image");
   Loader loader(source, {.batch = 8, .workers = 0, .prefetch = 0});
   for (int b = 0; b < 10; ++b) loader.next();
-  const long before = allocations.load();
+  const long before = test::allocations();
   for (int b = 0; b < 100; ++b) loader.next();
-  CHECK(allocations.load() == before);
+  CHECK(test::allocations() == before);
 }
 
 }  // namespace

@@ -67,12 +67,7 @@ class Loader {
   bool wait(double timeout_s) {
     if (pending_ || !engine_->more() || pool_.size() == 0) return true;
     if (engine_->head_is_ready() || engine_->leases() == engine_->slots()) return true;
-    const double start_s = SteadyClock{}.now_s();
-    const bool ready = engine_->wait_for_head(timeout_s);
-    const double end_s = SteadyClock{}.now_s();
-    consumed_.wait_s += end_s - start_s;
-    watch_progress(ready, start_s, end_s);
-    return ready;
+    return await_head(timeout_s);
   }
 
   /// The batches up to the end of the current epoch, as a range.
@@ -151,12 +146,20 @@ class Loader {
     if (engine_->head_is_ready()) return;
     if (engine_->leases() == engine_->slots()) throw detail::all_leased(engine_->slots());
     if (pool_.size() == 0) engine_->fill_head(caller_);
-    while (!wait(engine_->options().stall_s / 5)) {
+    while (!await_head(engine_->options().stall_s / 5)) {
     }
+  }
+
+  bool await_head(double timeout_s) {
+    const double start_s = SteadyClock{}.now_s();
+    const bool ready = engine_->wait_for_head(timeout_s);
+    watch_progress(ready, start_s, SteadyClock{}.now_s());
+    return ready;
   }
 
   /// Throws when no sample was finished for `stall_s` of waiting.
   void watch_progress(bool ready, double start_s, double end_s) {
+    consumed_.wait_s += end_s - start_s;
     const std::uint64_t filled = counters().filled;
     if (!quiet_since_s_ || filled != seen_filled_) quiet_since_s_ = start_s;
     seen_filled_ = filled;

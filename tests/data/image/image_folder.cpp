@@ -8,7 +8,7 @@
 #include <cmath>
 #include <thread>
 
-#include "allocations.hpp"
+#include "../../allocations.hpp"
 #include "support.hpp"
 
 namespace feedrate::image_folder_tests {

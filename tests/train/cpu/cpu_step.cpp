@@ -13,7 +13,7 @@
 #include <numeric>
 #include <string>
 
-#include "allocations.hpp"
+#include "../../allocations.hpp"
 #include "feedrate/core/half.hpp"
 #include "feedrate/train/zoo.hpp"
 #include "reference.hpp"
@@ -283,7 +283,7 @@ TEST_CASE("A step allocates nothing when it runs") {
   CpuStep<BFloat16> narrow(toy_cnn(), sgd(0.1f), 8, 2);
   for (AnyStep* step : {static_cast<AnyStep*>(&wide), static_cast<AnyStep*>(&narrow)}) {
     step->run(batch.view(), batch.labels);
-    const std::size_t before = allocations();
+    const long before = allocations();
     for (int i = 0; i < 3; ++i) step->run(batch.view(), batch.labels);
     REQUIRE(allocations() == before);
     REQUIRE(step->memory_bytes() > step->parameter_count() * sizeof(float));
