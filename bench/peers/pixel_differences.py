@@ -4,7 +4,7 @@
 
     TORCH_VENV/bin/python bench/peers/pixel_differences.py DIR [--images 500] [--json]
 
-For evaluation and stretching; a random crop is resized by the same code. DIR has class folders of JPEG
+For evaluation, stretching, and each change of colours behind that; a random crop is resized by the same code. DIR has class folders of JPEG
 files. The Python needs feedrate's wheel, torch and torchvision.
 """
 import argparse
@@ -21,11 +21,16 @@ from torchvision.datasets import ImageFolder
 
 import feedrate.torch
 
+SQUARE = transforms.Resize((224, 224))
 STEPS = {
     "Resize(256), CenterCrop(224)": [transforms.Resize(256), transforms.CenterCrop(224)],
     "Resize(72), CenterCrop(64)": [transforms.Resize(72), transforms.CenterCrop(64)],
-    "Resize((224, 224))": [transforms.Resize((224, 224))],
+    "Resize((224, 224))": [SQUARE],
     "Resize((32, 32))": [transforms.Resize((32, 32))],
+    "brightness x 1.3": [SQUARE, transforms.ColorJitter(brightness=(1.3, 1.3))],
+    "contrast x 1.3": [SQUARE, transforms.ColorJitter(contrast=(1.3, 1.3))],
+    "saturation x 1.3": [SQUARE, transforms.ColorJitter(saturation=(1.3, 1.3))],
+    "hue + 0.1": [SQUARE, transforms.ColorJitter(hue=(0.1, 0.1))],
 }
 
 

@@ -43,12 +43,16 @@ inline constexpr std::array<Named<Transform>, 3> transforms = {{{"train", Transf
 inline constexpr std::array<Named<DType>, 2> dtypes = {
     {{"float32", DType::f32}, {"uint8", DType::u8}}};
 
+/// The bounds of a random factor.
+using Factors = std::pair<float, float>;
+
 /// The keywords of an image dataset, as Python gives them.
 struct ImageKeywords {
   int size;
   std::string transform;
   std::pair<double, double> scale, ratio;
   float flip;
+  Factors brightness, contrast, saturation, hue;
   int resize;
   std::string dtype;
   bool channels_last;
@@ -63,12 +67,16 @@ struct ImageKeywords {
             .transform = entry_named(transforms, transform, "transform").value,
             .crop = {scale.first, scale.second, ratio.first, ratio.second},
             .flip = flip,
+            .color = {range(brightness), range(contrast), range(saturation), range(hue)},
             .resize = resize,
             .format = {entry_named(dtypes, dtype, "dtype").value,
                        channels_last ? ChannelOrder::nhwc : ChannelOrder::nchw, mean, std},
             .upright = upright,
             .dct_scaling = fast_scaling};
   }
+
+ private:
+  static FactorRange range(const Factors& bounds) { return {bounds.first, bounds.second}; }
 };
 
 class Images final : public Dataset {

@@ -114,6 +114,8 @@ or "uint8", and "label", an int32: the index in `classes`. Floats are (level / 2
 transform: "train" (random-resized-crop by `scale` and `ratio`, then mirrored with probability
 `flip`), "evaluate" (shorter side resized to `resize` pixels, then the centre), or "stretch" (the
 whole picture to size x size, then mirrored with probability `flip`).
+brightness, contrast, saturation, hue: bounds of the factors that torchvision's ColorJitter draws, such
+as (0.6, 1.4); of hue, in turns of the colour wheel, such as (-0.1, 0.1).
 upright: turn pictures as their EXIF data say. torchvision does not.
 fast_scaling: decode at 1/2, 1/4 or 1/8 where the crop is that much larger than the sample. It is
 faster, but levels differ by several.
@@ -154,11 +156,13 @@ void bind_datasets(nb::module_& m) {
   const auto make = [](Images* self, const std::optional<std::filesystem::path>& root,
                        std::vector<std::string> paths, std::vector<std::int32_t> labels, int size,
                        std::string transform, std::pair<double, double> scale,
-                       std::pair<double, double> ratio, float flip, int resize, std::string dtype,
-                       bool channels_last, std::array<float, 3> mean, std::array<float, 3> std,
-                       bool upright, bool fast_scaling) {
-    const ImageKeywords keywords{size,  transform,     scale, ratio, flip,    resize,
-                                 dtype, channels_last, mean,  std,   upright, fast_scaling};
+                       std::pair<double, double> ratio, float flip, Factors brightness,
+                       Factors contrast, Factors saturation, Factors hue, int resize,
+                       std::string dtype, bool channels_last, std::array<float, 3> mean,
+                       std::array<float, 3> std, bool upright, bool fast_scaling) {
+    const ImageKeywords keywords{size,     transform,  scale,   ratio,       flip,  brightness,
+                                 contrast, saturation, hue,     resize,      dtype, channels_last,
+                                 mean,     std,        upright, fast_scaling};
     const ImageOptions options = keywords.options();
     const nb::gil_scoped_release without;
     new (self) Images(listed(root, std::move(paths), std::move(labels), options));
@@ -167,9 +171,11 @@ void bind_datasets(nb::module_& m) {
       .def("__init__", make, "root"_a.none() = nb::none(), nb::kw_only(),
            "paths"_a = std::vector<std::string>{}, "labels"_a = std::vector<std::int32_t>{},
            "size"_a = 224, "transform"_a = "train", "scale"_a = std::pair(0.08, 1.0),
-           "ratio"_a = std::pair(3.0 / 4, 4.0 / 3), "flip"_a = 0.5f, "resize"_a = 0,
-           "dtype"_a = "float32", "channels_last"_a = false, "mean"_a = PixelFormat{}.mean,
-           "std"_a = PixelFormat{}.std, "upright"_a = true, "fast_scaling"_a = false)
+           "ratio"_a = std::pair(3.0 / 4, 4.0 / 3), "flip"_a = 0.5f, "brightness"_a = Factors(1, 1),
+           "contrast"_a = Factors(1, 1), "saturation"_a = Factors(1, 1), "hue"_a = Factors(0, 0),
+           "resize"_a = 0, "dtype"_a = "float32", "channels_last"_a = false,
+           "mean"_a = PixelFormat{}.mean, "std"_a = PixelFormat{}.std, "upright"_a = true,
+           "fast_scaling"_a = false)
       .def_prop_ro(
           "classes", [](const Images& self) { return self.get().classes(); },
           "Names of the class folders, by label.")

@@ -30,6 +30,8 @@ class ImageFolder(Dataset):
     transform: "train" (random-resized-crop by `scale` and `ratio`, then mirrored with probability
     `flip`), "evaluate" (shorter side resized to `resize` pixels, then the centre), or "stretch" (the
     whole picture to size x size, then mirrored with probability `flip`).
+    brightness, contrast, saturation, hue: bounds of the factors that torchvision's ColorJitter draws, such
+    as (0.6, 1.4); of hue, in turns of the colour wheel, such as (-0.1, 0.1).
     upright: turn pictures as their EXIF data say. torchvision does not.
     fast_scaling: decode at 1/2, 1/4 or 1/8 where the crop is that much larger than the sample. It is
     faster, but levels differ by several.
@@ -37,7 +39,7 @@ class ImageFolder(Dataset):
     Raises ValueError for an invalid option, RuntimeError where no image can be read.
     """
 
-    def __init__(self, root: str | os.PathLike | None = None, *, paths: Sequence[str] = [], labels: Sequence[int] = [], size: int = 224, transform: str = 'train', scale: tuple[float, float] = (0.08, 1.0), ratio: tuple[float, float] = (0.75, 1.3333333333333333), flip: float = 0.5, resize: int = 0, dtype: str = 'float32', channels_last: bool = False, mean: Sequence[float] = ..., std: Sequence[float] = ..., upright: bool = True, fast_scaling: bool = False) -> None: ...
+    def __init__(self, root: str | os.PathLike | None = None, *, paths: Sequence[str] = [], labels: Sequence[int] = [], size: int = 224, transform: str = 'train', scale: tuple[float, float] = (0.08, 1.0), ratio: tuple[float, float] = (0.75, 1.3333333333333333), flip: float = 0.5, brightness: tuple[float, float] = (1.0, 1.0), contrast: tuple[float, float] = (1.0, 1.0), saturation: tuple[float, float] = (1.0, 1.0), hue: tuple[float, float] = (0.0, 0.0), resize: int = 0, dtype: str = 'float32', channels_last: bool = False, mean: Sequence[float] = ..., std: Sequence[float] = ..., upright: bool = True, fast_scaling: bool = False) -> None: ...
 
     @property
     def classes(self) -> list[str]:

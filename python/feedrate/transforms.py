@@ -14,8 +14,9 @@ class Unknown(Exception):
 def known(transform):
     """The `Known` that `transform`, of a dataset of JPEG files, stands for.
 
-    It must be one of torchvision (v1 or v2) that crops or resizes to a square, may mirror, makes a
-    tensor, and may normalise; anything may follow. Raises Unknown with what stands in the way.
+    It must be one of torchvision (v1 or v2) that crops or resizes to a square, may mirror and change
+    colours, makes a tensor, and may normalise; anything may follow. Raises Unknown with what stands
+    in the way.
     """
     if _is_preset(transform):
         return Known(_preset(transform), [])
@@ -75,20 +76,29 @@ class _Steps:
         step = self._take("RandomHorizontalFlip")
         return {} if step is None else {"flip": float(step.p)}
 
+    def _color(self):
+        self._skip_conversions()
+        step = self._take("ColorJitter")
+        ranges = ("brightness", "contrast", "saturation", "hue")
+        found = {name: getattr(step, name, None) for name in ranges}
+        return {name: tuple(float(x) for x in value) for name, value in found.items() if value}
+
     def _skip_conversions(self):
         """What does nothing to the levels of an RGB picture."""
         while step := self._take("ToImage", "PILToTensor", "RGB", "Identity"):
             self._is_tensor = self._is_tensor or _name(step) in ("ToImage", "PILToTensor")
 
     def geometry(self):
-        """What is cut out of a picture, and whether it is mirrored."""
+        """What is cut out of a picture, whether it is mirrored, and how its colours change."""
         self._skip_conversions()
-        before, shape, after = self._flip(), self._shape(), self._flip()
-        if before and after:
+        before, shape = self._flip(), self._shape()
+        flip, color = self._flip(), self._color()
+        flips = [step for step in (before, flip, self._flip()) if step]
+        if len(flips) > 1:
             raise Unknown("RandomHorizontalFlip stands there twice")
-        if (before or after) and shape["transform"] == "evaluate":
+        if flips and shape["transform"] == "evaluate":
             raise Unknown("RandomHorizontalFlip stands beside CenterCrop")
-        return {**shape, **before, **after}
+        return {**shape, **(flips[0] if flips else {}), **color}
 
     def _shape(self):
         step = self._take("RandomResizedCrop")

@@ -96,6 +96,9 @@ class TestSameAsPyTorch(WithFolder):
                                       v2.ToDtype(torch.float32, scale=True),
                                       v2.Normalize(MEAN, STD)]),
                           v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.PILToTensor()]),
+                          v1.Compose([v1.Resize((64, 64)), v1.ColorJitter((1.2, 1.2)), v1.ToTensor()]),
+                          v1.Compose([v1.Resize((64, 64)), v1.ColorJitter(hue=(0.2, 0.2)),
+                                      v1.PILToTensor()]),
                           v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.ToTensor(),
                                       v1.Normalize(MEAN, STD), v1.Grayscale(3)])):
             with self.subTest(transform=transform):
@@ -218,13 +221,13 @@ class TestLoops(WithFolder):
 class TestLeftToPyTorch(WithFolder):
     def test_each_reason_is_a_warning_and_the_batches_come(self):
         # Bug: something is ignored in silence, or refused although PyTorch can do it.
-        plain, jitter = self.folder(EVALUATE), v1.ColorJitter(0.1)
+        plain, blur = self.folder(EVALUATE), v1.GaussianBlur(3)
         other_loader = self.folder(EVALUATE, loader=lambda path: Image.open(path).convert("RGB"))
         tensors = data.TensorDataset(torch.zeros(8, 2))
-        changed = v1.Compose([v1.Resize((48, 48)), jitter, v1.ToTensor()])
+        changed = v1.Compose([v1.Resize((48, 48)), blur, v1.ToTensor()])
         for dataset, keywords, words in (
                 (tensors, {}, "TensorDataset"), (other_loader, {}, "loader function"),
-                (self.folder(changed), {}, "ColorJitter"),
+                (self.folder(changed), {}, "GaussianBlur"),
                 (plain, {"batch_size": None}, "no batches"),
                 (plain, {"batch_sampler": [[1, 2], [3]]}, "batch_sampler")):
             with self.assertWarnsRegex(UserWarning, words):

@@ -71,6 +71,21 @@ class TestKnown(unittest.TestCase):
         self.assertEqual(known.options["dtype"], "uint8")
         self.assertNotIn("mean", known.options)
 
+    def test_colours_change_behind_the_crop(self):
+        jitter = made("ColorJitter", brightness=(0.6, 1.4), contrast=None, saturation=[0.8, 1.2],
+                      hue=(-0.1, 0.1))
+        for steps in ([crop(), FLIP, jitter, TO_TENSOR], [crop(), jitter, FLIP, TO_TENSOR],
+                      [FLIP, crop(), made("ToImage"), jitter,
+                       made("ToDtype", dtype="torch.float32", scale=True)]):
+            options = transforms.known(compose(*steps)).options
+            self.assertEqual({name: options.get(name) for name in (
+                "brightness", "contrast", "saturation", "hue", "flip", "dtype")}, {
+                    "brightness": (0.6, 1.4), "contrast": None, "saturation": (0.8, 1.2),
+                    "hue": (-0.1, 0.1), "flip": 0.5, "dtype": "float32"})
+        late = transforms.known(compose(crop(), TO_TENSOR, jitter, NORMALIZE))
+        self.assertEqual(late.rest, [jitter, NORMALIZE])
+        self.assertNotIn("brightness", late.options)
+
     def test_what_follows_the_tensor_is_left_to_python(self):
         erasing = made("RandomErasing")
         known = transforms.known(compose(crop(), TO_TENSOR, NORMALIZE, erasing))
@@ -86,12 +101,13 @@ class TestKnown(unittest.TestCase):
 
     def test_everything_else_is_named(self):
         # Bug: a transform that is left out in silence, so that the model sees other pictures.
-        jitter = made("ColorJitter")
+        jitter, blur = made("ColorJitter"), made("GaussianBlur")
         mine = made("RandomResizedCrop", "mine", size=3)
         for steps, words in (
                 ([], "nothing is not one of the crops"),
                 ([jitter, crop(), TO_TENSOR], "ColorJitter is not one of the crops"),
-                ([crop(), jitter, TO_TENSOR], "ColorJitter comes before the picture is a tensor"),
+                ([crop(), jitter, blur, TO_TENSOR], "GaussianBlur comes before the picture is a"),
+                ([crop(), jitter, jitter, TO_TENSOR], "ColorJitter comes before the picture is a"),
                 ([mine, TO_TENSOR], "RandomResizedCrop is not one of the crops"),
                 ([crop(interpolation=Mode("bicubic")), TO_TENSOR], "bicubic"),
                 ([crop(antialias=False), TO_TENSOR], "antialiasing"),

@@ -100,6 +100,27 @@ TEST_CASE("A picture can be taken as it is stored, whatever its EXIF data say") 
   CHECK(mean_difference(stored, turned.data()) > 5);
 }
 
+TEST_CASE("The colours of a sample change behind its crop and its mirror image") {
+  // Bug: other numbers are drawn for the crop where colours change, or padding counts as pixels.
+  const Bytes file = read_bytes(fixture("images/large.jpg"));
+  ImageOptions options = bytes_hwc();
+  ImageDecoder decoder;
+  Bytes plain(elements), colored(elements);
+  Random random(9'000'073, 1, 2), again(9'000'073, 1, 2);
+  decoder.decode(file, "large.jpg", options, random, plain.data());
+  options.color = {{0.6f, 1.4f}, {0.6f, 1.4f}, {0.6f, 1.4f}, {-0.1f, 0.1f}};
+  decoder.decode(file, "large.jpg", options, again, colored.data());
+  std::vector<detail::Rgbx> pixels;
+  for (std::size_t i = 0; i < elements; i += 3) {
+    pixels.push_back(detail::Channels(plain[i], plain[i + 1], plain[i + 2]).packed());
+  }
+  detail::jitter_colors(pixels, options.color, random);
+  for (std::size_t i = 0; i < elements; ++i) {
+    REQUIRE(colored[i] == (pixels[i / 3] >> (8 * (i % 3)) & 255));
+  }
+  CHECK(colored != plain);
+}
+
 TEST_CASE("Normalised planes hold the same picture as bytes") {
   // Bug: the float path takes another crop, or mixes up planes.
   const Bytes file = read_bytes(fixture("images/large.jpg"));

@@ -7,6 +7,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/random.hpp"
+#include "feedrate/data/image/color.hpp"
 #include "feedrate/data/image/pixels.hpp"
 #include "feedrate/data/image/view.hpp"
 
@@ -27,6 +28,7 @@ struct ImageOptions {
   Transform transform = Transform::train;
   CropRange crop;            ///< of the training transform
   float flip = 0.5f;         ///< share of mirrored samples, but in evaluation
+  ColorJitter color = {};    ///< of the finished pixels, but with Transform::none
   int resize = 0;            ///< shorter side before the centre crop; 0: size x 256 / 224
   PixelFormat format;        ///< element type, channel order, normalisation
   bool upright = true;       ///< turn pictures as their EXIF data say, as viewers do
@@ -57,6 +59,7 @@ inline void check(const ImageOptions& options) {
           "The area of a random crop must be within 0 and 1, the lower bound first.");
   require(0 < options.crop.aspect_low && options.crop.aspect_low <= options.crop.aspect_high,
           "The aspect of a random crop must be positive, the lower bound first.");
+  check(options.color);
 }
 
 /// The view of an upright picture that becomes the sample.

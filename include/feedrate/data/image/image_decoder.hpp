@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a JPEG file in memory into a sample: decode, crop, resize, mirror, normalise.
+// Turns a JPEG file in memory into a sample: decode, crop, resize, mirror, colour, normalise.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 namespace feedrate::inline v0 {
 
 /// Makes samples one after another; a thread keeps one and uses it again. Rows stream from the
-/// decoder through the resizer into the sample: no whole picture is ever held.
+/// decoder through the resizer into the sample: no whole picture is ever held, and of the sample
+/// only where its colours change.
 class ImageDecoder {
  public:
   explicit ImageDecoder(const detail::ResizeKernels& kernels = detail::best_kernels())
@@ -32,14 +33,14 @@ class ImageDecoder {
     const bool turned = header.orientation >= 5;
     const View view = choose_view(turned ? header.height : header.width,
                                   turned ? header.width : header.height, options, random);
-    decode(header, view, options, image);
+    decode(header, view, options, &random, image);
     jpeg_.close();
   }
 
-  /// The same for a view of the caller's.
+  /// The same for a view of the caller's, with the colours as they are.
   void decode(std::span<const std::uint8_t> file, std::string_view name,
               const ImageOptions& options, const View& view, void* image) {
-    decode(open(file, name, options), view, options, image);
+    decode(open(file, name, options), view, options, nullptr, image);
     jpeg_.close();
   }
 
@@ -51,8 +52,9 @@ class ImageDecoder {
     return header;
   }
 
+  /// Colours change if there is a `random`.
   void decode(const JpegHeader& header, const View& upright, const ImageOptions& options,
-              void* image) {
+              Random* random, void* image) {
     StoredView view = stored_view(upright, header.orientation, header.width, header.height);
     const int shrink = options.dct_scaling ? shrink_of(view) : 1;
     view.x = view.x.shrunk(shrink, (header.width + shrink - 1) / shrink);
@@ -62,15 +64,34 @@ class ImageDecoder {
     const detail::PixelWriter writer(options.format, options.size, view.transpose, image,
                                      *kernels_);
     if (options.transform == Transform::none) return write_middle(writer, options.size, skip);
-    const int last = options.size - 1;
+    const auto write_row = [&](const std::uint8_t* rgbx, int i) {
+      writer.write_row(rgbx, view.mirror_rows ? options.size - 1 - i : i);
+    };
+    if (!random || options.color == ColorJitter{}) return resize(skip, write_row);
+    resize_to_canvas(options.size, skip);
+    detail::jitter_colors(canvas_, options.color, *random);
+    for (int i = 0; i < options.size; ++i) write_row(canvas_row(options.size, i), i);
+  }
+
+  template <class WriteRow>
+  void resize(std::ptrdiff_t skip, WriteRow&& write_row) {
     resizer_.run(
         [&] {
           jpeg_.read_row(row_);
           return row_ + skip;
         },
-        [&](const std::uint8_t* rgbx, int i) {
-          writer.write_row(rgbx, view.mirror_rows ? last - i : i);
-        });
+        write_row);
+  }
+
+  void resize_to_canvas(int size, std::ptrdiff_t skip) {
+    const auto n = static_cast<std::size_t>(size);
+    canvas_.resize(n * n);
+    resize(skip,
+           [&](const std::uint8_t* rgbx, int i) { std::memcpy(canvas_row(size, i), rgbx, 4 * n); });
+  }
+
+  std::uint8_t* canvas_row(int size, int i) noexcept {
+    return reinterpret_cast<std::uint8_t*>(canvas_.data() + std::ptrdiff_t{size} * i);
   }
 
   /// Reads the whole window, which begins `skip` bytes into a row, and writes its middle.
@@ -117,6 +138,7 @@ class ImageDecoder {
   Resizer resizer_;
   std::vector<std::uint8_t> row_memory_;
   std::vector<std::uint8_t> line_;
+  std::vector<detail::Rgbx> canvas_;  ///< all pixels of a sample, where its colours change
   std::uint8_t* row_ = nullptr;
 };
 
