@@ -8,7 +8,8 @@
 
 Ours is feedrate.torch, or, with --ours c++, the loader without Python (bench_images, floats alone).
 TORCH_VENV has the wheel of feedrate, torch, torchvision, and as many rivals as install: torchcodec,
-simplejpeg, nvidia-dali-cuda130. Ours runs before and after each rival, and counts with the mean of the
+simplejpeg, nvidia-dali-cuda130, spdl_io (with FFmpeg's libraries), webdataset. FFCV wants an older NumPy
+and so an environment of its own, whose Python --ffcv-python names. Ours runs before and after each rival, and counts with the mean of the
 two, since machines drift. A rival counts with its number of workers whose median rate is highest.
 Standard library only.
 """
@@ -19,6 +20,7 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 from origin import origin
 
@@ -27,7 +29,8 @@ FIGURES = ("images_per_s", "cpu_s_per_1000", "first_batch_s", "memory_bytes")
 # By loader, the packages whose versions are told; c++ is ours without Python.
 PACKAGES = {"torchvision": ("torchvision", "pillow"), "torchvision-v2": ("torchvision",),
             "torchcodec": ("torchcodec",), "simplejpeg": ("simplejpeg",),
-            "dali": ("nvidia-dali-cuda130",), "tf.data": ("tensorflow-cpu",), "c++": ()}
+            "dali": ("nvidia-dali-cuda130",), "spdl": ("spdl_io",),
+            "webdataset": ("webdataset", "pillow"), "ffcv": ("ffcv",), "tf.data": ("tensorflow-cpu",), "c++": ()}
 
 
 class Skip(Exception):
@@ -40,6 +43,7 @@ def parse_arguments():
     parser.add_argument("--ours", choices=("feedrate", "c++"), default="feedrate")
     parser.add_argument("--python", help="a Python with feedrate, torch and torchvision")
     parser.add_argument("--tf-python", help="a Python with tensorflow")
+    parser.add_argument("--ffcv-python", help="a Python with ffcv, torch and torchvision")
     parser.add_argument("--bench", default="build/bench/bench_images")
     parser.add_argument("--rivals", default=",".join(PACKAGES))
     parser.add_argument("--forms", default="float32,uint8")
@@ -59,7 +63,8 @@ class Runs:
         self.form, self.arguments = form, arguments
 
     def python_of(self, loader):
-        return self.arguments.tf_python if loader == "tf.data" else self.arguments.python
+        others = {"tf.data": self.arguments.tf_python, "ffcv": self.arguments.ffcv_python}
+        return others.get(loader, self.arguments.python)
 
     def run(self, loader, workers):
         """What image_loaders.py prints; of c++ the rate alone."""
@@ -78,7 +83,9 @@ class Runs:
     @staticmethod
     def output_of(command):
         """The last line."""
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        with tempfile.TemporaryDirectory() as scratch:  # some convert the files first
+            done = subprocess.run(command, capture_output=True, text=True, check=False,
+                                  env={**os.environ, "TMPDIR": scratch})
         if done.returncode != 0:
             raise Skip((done.stderr.strip().splitlines() or ["it said nothing"])[-1])
         return done.stdout.splitlines()[-1]

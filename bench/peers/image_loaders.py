@@ -25,11 +25,8 @@ def descendants():
     """The processes below this one, and itself."""
     parents = {}
     for entry in pathlib.Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:  # it has ended
-                pass
+        if entry.name.isdigit() and (stat := about(entry.name, "stat")):
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
     found = [os.getpid()]
     for process in found:
         found += [child for child, parent in parents.items() if parent == process]
@@ -39,7 +36,7 @@ def descendants():
 def cpu_s(processes):
     total = 0
     for process in processes:
-        fields = pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        fields = about(process, "stat").rpartition(")")[2].split() or 13 * [0]
         total += int(fields[11]) + int(fields[12])
     return total / TICKS_PER_S
 
@@ -47,9 +44,17 @@ def cpu_s(processes):
 def memory_bytes(processes):
     total = 0
     for process in processes:
-        lines = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+        lines = about(process, "smaps_rollup").splitlines()
         total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return 1024 * total
+
+
+def about(process, file):
+    """A file of /proc; nothing of a process that has ended."""
+    try:
+        return pathlib.Path(f"/proc/{process}/{file}").read_text()
+    except OSError:
+        return ""
 
 
 class Decoded:
@@ -172,6 +177,70 @@ def dali(options):
     return batches()
 
 
+def spdl(options):
+    """Threads run FFmpeg, with a filter for each picture; crops are those of torchvision."""
+    import random
+
+    import spdl.io
+    import torch
+    from spdl.pipeline import PipelineBuilder
+    from torchvision.transforms import RandomResizedCrop
+
+    files = folder(options).samples
+    try:
+        spdl.io.load_image(files[0][0])  # what fails in the pipeline is left out, and tried for ever
+    except RuntimeError as error:
+        raise ImportError(error) from error
+    mean, std = torch.tensor(MEAN).view(3, 1, 1), torch.tensor(STD).view(3, 1, 1)
+
+    def batches_of_files():
+        while True:
+            order = random.sample(files, len(files))
+            for i in range(0, len(order) - options.batch + 1, options.batch):
+                yield order[i:i + options.batch]
+
+    def decode(path):
+        packets = spdl.io.demux_image(path)
+        shape = torch.empty((1, packets.height, packets.width), device="meta")
+        y, x, h, w = RandomResizedCrop.get_params(shape, [0.08, 1.0], [3 / 4, 4 / 3])
+        mirror = ",hflip" if random.random() < 0.5 else ""
+        return spdl.io.decode_packets(packets, filter_desc=f"crop={w}:{h}:{x}:{y},"
+                                      f"scale=224:224:flags=bilinear{mirror},format=pix_fmts=rgb24")
+
+    def load(chosen):
+        frames = [decode(path) for path, _ in chosen]
+        images = spdl.io.to_torch(spdl.io.convert_frames(frames)).permute(0, 3, 1, 2)
+        images = (images.contiguous() if options.form == "uint8"
+                  else images.float().div_(255).sub_(mean).div_(std).contiguous())
+        return images, torch.tensor([label for _, label in chosen])
+
+    def batches():
+        workers = max(1, options.workers)
+        pipeline = (PipelineBuilder().add_source(batches_of_files()).pipe(load, concurrency=workers)
+                    .add_sink(2).build(num_threads=workers))
+        with pipeline.auto_stop():
+            yield from pipeline
+
+    torch.set_num_threads(1)  # each of the threads has a batch of its own
+    return batches()
+
+
+def web_shards(options):
+    from converted_images import webdataset
+    from torch.utils.data import DataLoader
+
+    dataset = webdataset(folder(options).samples, pil_transform(options.form))
+    return iter(DataLoader(dataset, options.batch, num_workers=options.workers))
+
+
+def ffcv(options):
+    from converted_images import ffcv as batches
+
+    normalized = [[255 * x for x in values] for values in (MEAN, STD)]
+    return batches(folder(options), options.batch, options.workers,
+                   None if options.form == "uint8" else normalized)
+
+
 def tf_data(options):
     import tfdata_loader as ours
 
@@ -192,7 +261,8 @@ def tf_data(options):
 
 
 LOADERS = {"feedrate": feedrate, "torchvision": torchvision, "torchvision-v2": torchvision_v2,
-           "torchcodec": torchcodec, "simplejpeg": simplejpeg, "dali": dali, "tf.data": tf_data}
+           "torchcodec": torchcodec, "simplejpeg": simplejpeg, "dali": dali, "spdl": spdl,
+           "ffcv": ffcv, "webdataset": web_shards, "tf.data": tf_data}
 
 
 def measured(batches, options):

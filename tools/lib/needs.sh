@@ -74,6 +74,7 @@ is_here() {
     clang-format) command -v clang-format ;;
     venv) python_has ensurepip ;;
     python-dev) /usr/bin/python3-config --includes ;;
+    gfortran) command -v gfortran ;;
   esac >/dev/null 2>&1
 }
 
@@ -115,6 +116,7 @@ described() {
     benchmark) echo "Google Benchmark" ;;
     compare-py) echo "compare.py of Google Benchmark" ;;
     python-dev) echo "the headers of the system's python3" ;;
+    gfortran) echo "gfortran, whose library OpenBLAS calls" ;;
     jsonschema | junitparser | prometheus-client | markdown-it | yaml | scipy) echo "$1 for python3" ;;
     *) echo "$1" ;;
   esac

@@ -38,7 +38,7 @@ inline Tier read_headline(const Json& json, const std::vector<TierChoice>& tiers
   }
   const Json &trial = member(json, "trial"), &status = member(json, "status");
   const auto found = std::find_if(tiers.begin(), tiers.end(), [&](const TierChoice& choice) {
-    return choice.trial == trial && name_of(choice.standing) == status;
+    return choice.trial == trial && Json(name_of(choice.standing)) == status;
   });
   if (found == tiers.end()) throw Misread("trial", "no tier recommends this trial");
   return found->tier;
