@@ -2,6 +2,7 @@
 """The loaders of image_loaders.py that want the files in a form of their own: they are converted first,
 which no figure counts."""
 import itertools
+import os
 import pathlib
 import statistics
 import tempfile
@@ -62,7 +63,8 @@ def ffcv(folder, batch, workers, normalized):
         image.append(NormalizeImage(mean, std, numpy.float32))
     # Planes, not channels_last, as all others give them.
     image += [ToTensor(), ToTorchImage(channels_last=False)]
-    loader = Loader(beton(folder), batch_size=batch, num_workers=max(1, workers), drop_last=True,
-                    order=OrderOption.RANDOM, os_cache=True,
+    cores = len(os.sched_getaffinity(0))  # more workers it refuses
+    loader = Loader(beton(folder), batch_size=batch, num_workers=min(max(1, workers), cores),
+                    drop_last=True, order=OrderOption.RANDOM, os_cache=True,
                     pipelines={"image": image, "label": [IntDecoder(), ToTensor()]})
     return itertools.chain.from_iterable(itertools.repeat(loader))

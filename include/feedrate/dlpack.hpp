@@ -29,7 +29,8 @@ enum class Code : std::uint8_t {
   signed_integer = 0,
   unsigned_integer = 1,
   floating = 2,
-  bfloat = 4
+  bfloat = 4,
+  boolean = 6
 };
 
 struct Device {
@@ -70,13 +71,19 @@ struct ManagedTensor {
 
 /// How DLPack calls an element type.
 constexpr DataType type_of(DType dtype) noexcept {
-  constexpr std::array<DataType, 7> types = {{{Code::unsigned_integer, 8},
-                                              {Code::signed_integer, 32},
-                                              {Code::signed_integer, 64},
-                                              {Code::floating, 32},
-                                              {Code::floating, 64},
-                                              {Code::bfloat, 16},
-                                              {Code::floating, 16}}};
+  constexpr std::array<DataType, 13> types = {{{Code::unsigned_integer, 8},
+                                               {Code::signed_integer, 32},
+                                               {Code::signed_integer, 64},
+                                               {Code::floating, 32},
+                                               {Code::floating, 64},
+                                               {Code::bfloat, 16},
+                                               {Code::floating, 16},
+                                               {Code::boolean, 8},
+                                               {Code::signed_integer, 8},
+                                               {Code::signed_integer, 16},
+                                               {Code::unsigned_integer, 16},
+                                               {Code::unsigned_integer, 32},
+                                               {Code::unsigned_integer, 64}}};
   return types[static_cast<std::size_t>(dtype)];
 }
 
@@ -118,13 +125,12 @@ struct Exported {
 }
 
 inline DType dtype_of_dlpack(const dlpack::DataType& type) {
-  for (const DType dtype :
-       {DType::u8, DType::i32, DType::i64, DType::f32, DType::f64, DType::bf16, DType::f16}) {
-    if (dlpack::type_of(dtype) == type) return dtype;
+  for (std::size_t i = 0; i < element_names.size(); ++i) {
+    if (dlpack::type_of(static_cast<DType>(i)) == type) return static_cast<DType>(i);
   }
   refuse_dlpack("its elements have type code " + std::to_string(static_cast<int>(type.code)) +
                 ", " + std::to_string(type.bits) + " bits and " + std::to_string(type.lanes) +
-                " lanes; convert it to u8, i32, i64, f32, f64, bf16 or f16");
+                " lanes; convert it to integers or floats of at most 64 bits");
 }
 
 inline void require_row_major(const dlpack::Tensor& tensor) {

@@ -189,7 +189,7 @@ void bind_datasets(nb::module_& m) {
                               R"(A .npy file, mapped into memory; its first axis counts samples.
 
 Its fields are "input", one row of the array, and "label", an int32 of the one-dimensional .npy file
-`labels` (uint8, int32 or int64), or 0 without one. Raises RuntimeError naming a file that can't be
+`labels` (of integers), or 0 without one. Raises RuntimeError naming a file that can't be
 read.)")
       .def(
           "__init__",

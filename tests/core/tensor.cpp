@@ -12,18 +12,27 @@ namespace feedrate::tensor_tests {
 
 TEST_CASE("each element type has the size of its C++ type, and its own name") {
   // Bug: a type added to the enum whose size or name is that of its neighbour.
-  CHECK(bytes_of(dtype_of<std::uint8_t>()) == sizeof(std::uint8_t));
-  CHECK(bytes_of(dtype_of<std::int32_t>()) == sizeof(std::int32_t));
-  CHECK(bytes_of(dtype_of<std::int64_t>()) == sizeof(std::int64_t));
-  CHECK(bytes_of(dtype_of<float>()) == sizeof(float));
-  CHECK(bytes_of(dtype_of<double>()) == sizeof(double));
-  CHECK(bytes_of(dtype_of<BFloat16>()) == sizeof(BFloat16));
-  CHECK(bytes_of(dtype_of<Float16>()) == sizeof(Float16));
-  CHECK(name_of(dtype_of<std::uint8_t>()) == "u8");
-  CHECK(name_of(dtype_of<std::int64_t>()) == "i64");
-  CHECK(name_of(dtype_of<double>()) == "f64");
-  CHECK(name_of(dtype_of<BFloat16>()) == "bf16");
-  CHECK(name_of(dtype_of<Float16>()) == "f16");
+  const auto is = [](auto element, const std::string& name) {
+    using T = decltype(element);
+    CHECK(bytes_of(dtype_of<T>()) == sizeof(T));
+    CHECK(name_of(dtype_of<T>()) == name);
+    bool same = false;
+    with_type_of(dtype_of<T>(), [&](auto found) { same = std::is_same_v<decltype(found), T>; });
+    CHECK(same);
+  };
+  is(std::uint8_t{}, "u8");
+  is(std::uint16_t{}, "u16");
+  is(std::uint32_t{}, "u32");
+  is(std::uint64_t{}, "u64");
+  is(std::int8_t{}, "i8");
+  is(std::int16_t{}, "i16");
+  is(std::int32_t{}, "i32");
+  is(std::int64_t{}, "i64");
+  is(float{}, "f32");
+  is(double{}, "f64");
+  is(BFloat16{}, "bf16");
+  is(Float16{}, "f16");
+  is(bool{}, "bool");
 }
 
 TEST_CASE("the elements of a shape are the product of its extents, and a scalar is one") {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/load/batch.hpp"
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
 
 #include "feedrate/load/loader.hpp"
 
@@ -38,6 +41,47 @@ TEST_CASE("A ragged field keeps the true length of each sample", "[batch]") {
     CHECK(batch->lengths("words")[i] == static_cast<std::int32_t>(i % 6));
   }
   CHECK(batch->lengths("mask").empty());
+}
+
+TEST_CASE("A row of a ragged field has the true length of its sample", "[batch]") {
+  // Bug: a row with the padding of the longest, or one of the sample beside it.
+  Loader loader(Sentences{}, {.batch = 5, .order = {.shuffle = false}});
+  const auto batch = loader.next();
+  for (std::size_t i = 0; i < 5; ++i) {
+    const auto words = batch->row<std::int64_t>("words", i);
+    CHECK(words.size() == i);
+    for (const std::int64_t word : words) CHECK(word == static_cast<std::int64_t>(i));
+    CHECK(batch->row<std::uint8_t>("mask", i).size() == 6);
+    CHECK(batch->row<std::uint8_t>("mask", i)[5] == i);
+  }
+  CHECK_THROWS_AS(batch->row<std::int64_t>("words", 5), Error);
+  CHECK_THROWS_AS(batch->row<float>("words", 1), Error);
+}
+
+/// Lines of text, of up to eight letters.
+struct Lines {
+  std::vector<std::string> lines = {"", "one", "eighteen", "a b"};
+
+  std::size_t size() const { return lines.size(); }
+  Layout layout() const { return {{"line", DType::u8, {8}, true}}; }
+  void load(std::size_t i, const Sample& sample, Random&) const {
+    const auto place = sample.get<std::uint8_t>("line");
+    std::copy(lines[i].begin(), lines[i].end(), place.begin());
+    sample.set_length("line", lines[i].size());
+  }
+};
+
+TEST_CASE("Text is a ragged field of bytes", "[batch]") {
+  // Bug: what a longer line left behind a shorter one.
+  Loader loader(Lines{}, {.batch = 3, .prefetch = 1, .order = {.shuffle = false}});
+  std::vector<std::string> read;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    for (const auto& batch : loader.epoch()) {
+      for (std::size_t i = 0; i < batch.count(); ++i) read.emplace_back(batch.text("line", i));
+    }
+  }
+  CHECK(read ==
+        std::vector<std::string>{"", "one", "eighteen", "a b", "", "one", "eighteen", "a b"});
 }
 
 TEST_CASE("A batch gives each field as a tensor of count x shape", "[batch]") {

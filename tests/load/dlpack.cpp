@@ -70,8 +70,8 @@ TEST_CASE("A tensor of another library is viewed, or refused in a sentence", "[d
   std::array<std::int64_t, 2> columns = {1, 2};
   refused("not contiguous", [&](auto& other) { other.tensor.strides = columns.data(); });
   refused("on a GPU", [](auto& other) { other.tensor.device.type = dlpack::DeviceType::cuda; });
-  refused("type code 0, 16 bits", [](auto& other) {
-    other.tensor.type = {dlpack::Code::signed_integer, 16, 1};
+  refused("type code 5, 64 bits", [](auto& other) {  // a complex number
+    other.tensor.type = {static_cast<dlpack::Code>(5), 64, 1};
   });
   refused("DLPack 2", [](auto& other) { other.version.major = 2; });
   refused("more than six", [](auto& other) { other.tensor.dimensions = 7; });

@@ -1,5 +1,5 @@
-// refused: feedrate: a tensor element must be uint8_t, int32_t, int64_t, float, double, BFloat16 or
-// Float16 SPDX-License-Identifier: Apache-2.0
+// refused: feedrate: a tensor element must be bool, an integer of 8 to 64 bits, float, double
+// SPDX-License-Identifier: Apache-2.0
 #include "feedrate/core/tensor.hpp"
 
 #ifdef FEEDRATE_ACCEPTED

@@ -71,7 +71,7 @@ is_here() {
     yaml) python_has yaml ;;
     scipy) python_has scipy.stats ;;
     compare-py) ls {,"$deps/root"}/usr/share/benchmark/compare.py | grep . ;;
-    clang-format) command -v clang-format ;;
+    clang-format | ccache) command -v "$1" ;;
     venv) python_has ensurepip ;;
     python-dev) /usr/bin/python3-config --includes ;;
     gfortran) command -v gfortran ;;

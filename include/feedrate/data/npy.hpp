@@ -2,11 +2,13 @@
 // A NumPy file of samples, memory-mapped, as a dataset.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "feedrate/core/error.hpp"
@@ -60,7 +62,7 @@ class NpyArray {
 };
 
 /// Samples of two fields: "input", one row of the array, and "label", an i32: the element of
-/// another .npy file (u8, i32 or i64, one dimension), or 0 without one. Satisfies Dataset,
+/// another .npy file (of integers, one dimension), or 0 without one. Satisfies Dataset,
 /// Named and Stored.
 class NpyFile {
  public:
@@ -102,15 +104,20 @@ class NpyFile {
 
  private:
   std::int64_t wide_label(std::size_t i) const noexcept {
-    switch (labels_->dtype()) {
-      case DType::u8:
-        return *labels_->row(i);
-      case DType::i32:
-        return element<std::int32_t>(i);
-      default:
-        return element<std::int64_t>(i);
-    }
+    std::int64_t label = 0;
+    with_type_of(labels_->dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (is_integer<T>) {
+        label = static_cast<std::int64_t>(
+            std::min<std::common_type_t<T, std::int64_t>>(element<T>(i), largest));
+      }
+    });
+    return label;
   }
+
+  static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  template <class T>
+  static constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
   template <class T>
   T element(std::size_t i) const noexcept {
@@ -120,12 +127,12 @@ class NpyFile {
   }
 
   void check_labels() const {
-    const DType dtype = labels_->dtype();
-    const bool integers = dtype == DType::u8 || dtype == DType::i32 || dtype == DType::i64;
+    bool integers = false;
+    with_type_of(labels_->dtype(), [&](auto zero) { integers = is_integer<decltype(zero)>; });
     if (!integers || labels_->row_shape().rank() != 0) {
       throw Error(Fault::data, "The labels '" + labels_->path() +
                                    "' are not a list of integers; save an array of one dimension "
-                                   "of uint8, int32 or int64.");
+                                   "of whole numbers.");
     }
     if (labels_->rows() != size()) {
       throw Error(Fault::data, "The labels '" + labels_->path() + "' have " +

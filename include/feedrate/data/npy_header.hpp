@@ -32,7 +32,9 @@ inline DType npy_dtype(std::string_view descr) {
   };
   for (const Known& known :
        {Known{"|u1", DType::u8}, Known{"<i4", DType::i32}, Known{"<i8", DType::i64},
-        Known{"<f4", DType::f32}, Known{"<f8", DType::f64}}) {
+        Known{"<f4", DType::f32}, Known{"<f8", DType::f64}, Known{"<f2", DType::f16},
+        Known{"|b1", DType::boolean}, Known{"|i1", DType::i8}, Known{"<i2", DType::i16},
+        Known{"<u2", DType::u16}, Known{"<u4", DType::u32}, Known{"<u8", DType::u64}}) {
     if (descr == known.descr) return known.dtype;
   }
   const std::string shown(descr.substr(0, 16));

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "feedrate/data/dataset.hpp"
@@ -29,26 +30,26 @@ class Synthetic {
 
  private:
   void fill(std::size_t i, std::size_t f, const Sample& sample, Random& noise) const {
-    const auto bytes = [&] { return static_cast<std::uint8_t>(noise.next()); };
-    switch (layout_[f].dtype) {
-      case DType::f32:
-        return fill<float>(f, sample, [&] { return noise.uniform(); });
-      case DType::f64:
-        return fill<double>(f, sample, [&] { return double{noise.uniform()}; });
-      case DType::bf16:
-        return fill<BFloat16>(f, sample, [&] { return BFloat16(noise.uniform()); });
-      case DType::f16:
-        return fill<Float16>(f, sample, [&] { return Float16(noise.uniform()); });
-      case DType::u8:
-        return fill<std::uint8_t>(f, sample, bytes);
-      case DType::i64:
-        return fill<std::int64_t>(f, sample, bytes);
-      case DType::i32:
-        break;
+    if (layout_[f].name == "label" && layout_[f].dtype == DType::i32) {
+      const auto label = static_cast<std::int32_t>(i % static_cast<std::size_t>(classes_));
+      return fill<std::int32_t>(f, sample, [label] { return label; });
     }
-    if (layout_[f].name != "label") return fill<std::int32_t>(f, sample, bytes);
-    const auto label = static_cast<std::int32_t>(i % static_cast<std::size_t>(classes_));
-    fill<std::int32_t>(f, sample, [label] { return label; });
+    with_type_of(layout_[f].dtype, [&](auto zero) {
+      using T = decltype(zero);
+      fill<T>(f, sample, [&] { return any<T>(noise); });
+    });
+  }
+
+  /// A byte as an integer, a bit as a bool, 0 to 1 as a float.
+  template <class T>
+  static T any(Random& noise) {
+    if constexpr (std::is_same_v<T, bool>) {
+      return (noise.next() & 1) != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<std::uint8_t>(noise.next()));
+    } else {
+      return static_cast<T>(noise.uniform());
+    }
   }
 
   template <class T, class Make>

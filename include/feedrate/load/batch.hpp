@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -125,6 +126,29 @@ class Batch {
   std::span<const std::int32_t> lengths(std::string_view name) const {
     const std::int32_t* first = layout_->length(slot_, field_index(layout_->fields(), name), 0);
     return {first, first ? count_ : 0};
+  }
+
+  /// The elements of sample `i` of a field; of a ragged one as many rows as the sample has. Throws
+  /// Error(usage) on a wrong name, type or sample.
+  template <class T>
+  std::span<T> row(std::string_view name, std::size_t i) const {
+    const std::size_t f = field_index(layout_->fields(), name);
+    if (i >= count_) {
+      throw Error(Fault::usage, "Sample " + std::to_string(i) + " of a batch of " +
+                                    std::to_string(count_) + " was asked for.");
+    }
+    const Field& field = layout_->fields()[f];
+    const std::span<T> all =
+        tensor(f).as<T>().subspan(i * field.shape.elements(), field.shape.elements());
+    const std::int32_t* length = layout_->length(slot_, f, i);
+    if (!length || field.shape[0] == 0) return all;
+    return all.first(all.size() / field.shape[0] * static_cast<std::size_t>(*length));
+  }
+
+  /// Sample `i` of a ragged field of u8, as text.
+  std::string_view text(std::string_view name, std::size_t i) const {
+    const auto bytes = row<std::uint8_t>(name, i);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
 
   const BatchLayout& layout() const noexcept { return *layout_; }

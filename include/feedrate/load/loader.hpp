@@ -49,6 +49,7 @@ class Loader {
   /// Throws SampleError, naming the sample, when one of the batch could not be loaded: that batch
   /// is lost, the next call goes on with the next one. Throws Error(data), naming the worker and
   /// its sample, when no sample was finished for `stall_s`: nothing is lost, call again to wait on.
+  /// Throws Error(usage) in a process that came out of fork() since the loader was made.
   std::optional<Lease> next() {
     if (pending_) return std::exchange(pending_, std::nullopt);
     for (std::size_t empty = 0; engine_->more(); ++empty) {
@@ -74,8 +75,7 @@ class Loader {
   class Epoch;
   Epoch epoch();
 
-  /// After `epochs` of the options, so many more: nothing is drained or laid out again. Not for an
-  /// endless loader.
+  /// After the last epoch, `epochs` more, without draining. Not for an endless loader.
   void add_epochs(std::uint64_t epochs) { engine_->add_epochs(epochs); }
 
   /// Changes the number of workers at once; never waits. Batches are shared out as they were for
@@ -87,8 +87,7 @@ class Loader {
     pool_.resize(workers);
   }
 
-  /// Changes anything else: starts again at `start_batch` with empty slots. All leases must have
-  /// ended: else Error(usage).
+  /// Changes anything else, starting again at `start_batch`. Error(usage) while a batch is leased.
   void reconfigure(const LoaderOptions& options) {
     checked(options);
     pending_.reset();
@@ -145,6 +144,7 @@ class Loader {
   void make_head_ready() {
     if (engine_->head_is_ready()) return;
     if (engine_->leases() == engine_->slots()) throw detail::all_leased(engine_->slots());
+    if (pool_.left_behind()) throw detail::forked();
     if (pool_.size() == 0) engine_->fill_head(caller_);
     while (!await_head(engine_->options().stall_s / 5)) {
     }

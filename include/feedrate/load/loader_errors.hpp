@@ -28,6 +28,13 @@ inline Error all_leased(std::size_t slots) {
                    "it, or ask for more prefetch.");
 }
 
+inline Error forked() {
+  return Error(
+      Fault::usage,
+      "This process came out of fork(), and the loader's threads are in the other one: make "
+      "the loader behind fork(), or give it 0 workers.");
+}
+
 /// Names the workers that are at a sample, and the sample.
 inline Error stalled(double stall_s, const std::vector<std::unique_ptr<Worker>>& workers,
                      const Source& source) {

@@ -2,6 +2,8 @@
 // The worker pool: the threads that fill slots. Its size can change at any time, without waiting.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -51,6 +53,9 @@ class WorkerPool {
     state_->surplus.wake_all();
     state_->engine->idle().wake_all();
   }
+
+  /// Whether its threads are in another process, out of which this one came by fork().
+  bool left_behind() const noexcept { return !threads_.empty() && ::getpid() != process_; }
 
   int size() const noexcept { return state_->active.load(std::memory_order_relaxed); }
   const std::vector<std::unique_ptr<Worker>>& workers() const noexcept { return *workers_; }
@@ -107,6 +112,7 @@ class WorkerPool {
   /// Ends every thread that can be ended within five seconds, or the stall time if that is less; a
   /// stuck one is left behind with everything it uses.
   void stop() {
+    if (left_behind()) return;
     state_->stopping.store(true, std::memory_order_seq_cst);
     state_->surplus.wake_all();
     state_->engine->idle().wake_all();
@@ -128,6 +134,7 @@ class WorkerPool {
     }
   }
 
+  const pid_t process_ = ::getpid();
   std::shared_ptr<CrewState> state_;
   std::shared_ptr<std::vector<std::unique_ptr<Worker>>> workers_ =
       std::make_shared<std::vector<std::unique_ptr<Worker>>>();
