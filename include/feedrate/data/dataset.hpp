@@ -54,13 +54,25 @@ inline std::size_t field_index(const Layout& layout, std::string_view name) {
               "There is no field '" + std::string(name) + "'; the fields are: " + known + ".");
 }
 
+/// For which batch a sample is loaded, all counted from 0.
+struct BatchPlace {
+  std::uint64_t epoch = 0;
+  std::size_t batch = 0;     ///< of the epoch
+  std::size_t position = 0;  ///< in the batch
+
+  bool operator==(const BatchPlace&) const = default;
+};
+
 /// The place of one sample in a batch. `load` writes every field of it.
 class Sample {
  public:
   /// `places[f]` is where field f goes; `lengths[f]` receives the length of a ragged field.
   Sample(const Layout& layout, std::span<std::byte* const> places,
-         std::span<std::int32_t* const> lengths) noexcept
-      : layout_(&layout), places_(places), lengths_(lengths) {}
+         std::span<std::int32_t* const> lengths, const BatchPlace& at = {}) noexcept
+      : layout_(&layout), places_(places), lengths_(lengths), at_(at) {}
+
+  /// For what changes with the epoch, or is the same for all samples of a batch.
+  const BatchPlace& at() const noexcept { return at_; }
 
   /// The elements of field `f`; throws Error(usage) when T is not the field's type.
   template <class T>
@@ -101,13 +113,14 @@ class Sample {
   const Layout* layout_;
   std::span<std::byte* const> places_;
   std::span<std::int32_t* const> lengths_;
+  BatchPlace at_;
 };
 
 /// Random access to samples.
 ///
 /// `load(i, sample, random)` writes sample i, 0 <= i < size(), into `sample`. It is called from
-/// many threads at once, must be deterministic but for `random`, and reports a bad sample by
-/// throwing. `random` is keyed by (seed, epoch, i).
+/// many threads at once, must depend on i, `random` and sample.at() alone, and reports a bad sample
+/// by throwing. `random` is keyed by (seed, epoch, i).
 template <class D>
 concept Dataset = requires(const D& dataset, std::size_t i, const Sample& sample, Random& random) {
   { dataset.size() } -> std::convertible_to<std::size_t>;

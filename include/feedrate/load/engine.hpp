@@ -211,7 +211,7 @@ class Engine {
       if (self.lengths[f])
         *self.lengths[f] = static_cast<std::int32_t>(layout.fields()[f].shape[0]);
     }
-    return {layout.fields(), self.places, self.lengths};
+    return {layout.fields(), self.places, self.lengths, {run.epoch, run.index, position}};
   }
 
   /// A sample that can't be loaded is skipped while that is allowed, else it fails its batch.

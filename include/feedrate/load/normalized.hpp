@@ -73,7 +73,7 @@ class Normalized final : public Source {
     }
     const std::size_t elements = stored_[field_].shape.elements();
     places[field_] = reinterpret_cast<std::byte*>(detail::grow(scratch.levels, elements));
-    return {stored_, {places, fields}, {lengths, fields}};
+    return {stored_, {places, fields}, {lengths, fields}, sample.at()};
   }
 
   std::shared_ptr<const Source> bytes_;

@@ -27,7 +27,7 @@ class Mapped final : public Source {
   void load(std::size_t i, const Sample& sample, Random& random) const override {
     thread_local detail::OwnSample of_thread;
     detail::OwnSample own = std::exchange(of_thread, {});  // the source may be another such one
-    const Sample from = own.as(form_);
+    const Sample from = own.as(form_, nullptr, sample.at());
     source_->load(i, from, random);
     function_(from, sample, random);
     of_thread = std::move(own);

@@ -44,7 +44,7 @@ struct OwnSample {
 
   /// In memory of its own, or at `data`, with lengths as of samples that are not ragged. `form`
   /// must outlive it.
-  Sample as(const SampleForm& form, std::byte* data = nullptr) {
+  Sample as(const SampleForm& form, std::byte* data = nullptr, const BatchPlace& at = {}) {
     const std::size_t fields = form.layout().size();
     if (!data) data = aligned(grow(memory, form.bytes() + SampleForm::alignment));
     grow(places, fields), grow(lengths, fields), grow(length_places, fields);
@@ -54,7 +54,7 @@ struct OwnSample {
       lengths[f] = field.ragged ? static_cast<std::int32_t>(field.shape[0]) : 0;
       length_places[f] = &lengths[f];
     }
-    return {form.layout(), {places.data(), fields}, {length_places.data(), fields}};
+    return {form.layout(), {places.data(), fields}, {length_places.data(), fields}, at};
   }
 
  private:
