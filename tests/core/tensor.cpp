@@ -16,9 +16,9 @@ TEST_CASE("each element type has the size of its C++ type, and its own name") {
     using T = decltype(element);
     CHECK(bytes_of(dtype_of<T>()) == sizeof(T));
     CHECK(name_of(dtype_of<T>()) == name);
-    bool same = false;
-    with_type_of(dtype_of<T>(), [&](auto found) { same = std::is_same_v<decltype(found), T>; });
-    CHECK(same);
+    constexpr bool is_bool = std::is_same_v<T, bool>;
+    CHECK(is_signed_integer(dtype_of<T>()) == (std::is_integral_v<T> && std::is_signed_v<T>));
+    CHECK(is_unsigned_integer(dtype_of<T>()) == (std::is_unsigned_v<T> && !is_bool));
   };
   is(std::uint8_t{}, "u8");
   is(std::uint16_t{}, "u16");

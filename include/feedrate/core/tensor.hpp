@@ -8,9 +8,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
-#include <utility>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/half.hpp"
@@ -37,44 +35,49 @@ enum class DType : std::uint8_t {
 namespace detail {
 
 /// The C++ types of the elements, and their names, in the order of DType.
+template <class... Ts>
+struct TypeList {
+  static constexpr std::array<std::size_t, sizeof...(Ts)> bytes = {sizeof(Ts)...};
+
+  /// The place of T among the types; their number if it is none of them.
+  template <class T>
+  static constexpr std::size_t place() noexcept {
+    std::size_t place = 0;
+    (void)((std::is_same_v<T, Ts> || (++place, false)) || ...);
+    return place;
+  }
+};
 using ElementTypes =
-    std::tuple<std::uint8_t, std::int32_t, std::int64_t, float, double, BFloat16, Float16, bool,
-               std::int8_t, std::int16_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+    TypeList<std::uint8_t, std::int32_t, std::int64_t, float, double, BFloat16, Float16, bool,
+             std::int8_t, std::int16_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 inline constexpr std::array<std::string_view, 13> element_names = {
     "u8", "i32", "i64", "f32", "f64", "bf16", "f16", "bool", "i8", "i16", "u16", "u32", "u64"};
-static_assert(element_names.size() == std::tuple_size_v<ElementTypes>);
+static_assert(element_names.size() == ElementTypes::bytes.size());
 static_assert(sizeof(bool) == 1, "as NumPy and DLPack have it");
-
-/// The place of T among the types; their number if it is none of them.
-template <class T, class... Types>
-constexpr std::size_t place_among(const std::tuple<Types...>*) noexcept {
-  std::size_t place = 0;
-  (void)((std::is_same_v<T, Types> || (++place, false)) || ...);
-  return place;
-}
-
-template <class... Types>
-constexpr std::size_t size_at(std::size_t place, const std::tuple<Types...>*) noexcept {
-  constexpr std::array<std::size_t, sizeof...(Types)> sizes = {sizeof(Types)...};
-  return sizes[place];
-}
-
-inline constexpr const ElementTypes* element_types = nullptr;
 
 }  // namespace detail
 
 constexpr std::size_t bytes_of(DType dtype) noexcept {
-  return detail::size_at(static_cast<std::size_t>(dtype), detail::element_types);
+  return detail::ElementTypes::bytes[static_cast<std::size_t>(dtype)];
 }
 
 constexpr std::string_view name_of(DType dtype) noexcept {
   return detail::element_names[static_cast<std::size_t>(dtype)];
 }
 
+constexpr bool is_signed_integer(DType dtype) noexcept {
+  return name_of(dtype)[0] == 'i';
+}
+constexpr bool is_unsigned_integer(DType dtype) noexcept {
+  return name_of(dtype)[0] == 'u';
+}
+constexpr bool is_integer(DType dtype) noexcept {
+  return is_signed_integer(dtype) || is_unsigned_integer(dtype);
+}
+
 /// True where a C++ type can be the element of a tensor.
 template <class T>
-inline constexpr bool is_element =
-    detail::place_among<T>(detail::element_types) < detail::element_names.size();
+inline constexpr bool is_element = detail::ElementTypes::place<T>() < detail::element_names.size();
 
 /// The DType of a C++ type.
 template <class T>
@@ -82,17 +85,7 @@ constexpr DType dtype_of() noexcept {
   static_assert(is_element<T>,
                 "feedrate: a tensor element must be bool, an integer of 8 to 64 bits, float, "
                 "double, BFloat16 or Float16");
-  return static_cast<DType>(detail::place_among<T>(detail::element_types));
-}
-
-/// Calls `function` with a value of the C++ type of `dtype`, for code that is generic in it.
-template <class F>
-void with_type_of(DType dtype, F&& function) {
-  const auto wanted = static_cast<std::size_t>(dtype);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    ((wanted == I ? function(std::tuple_element_t<I, detail::ElementTypes>{}) : void()), ...);
-  }
-  (std::make_index_sequence<detail::element_names.size()>{});
+  return static_cast<DType>(detail::ElementTypes::place<T>());
 }
 
 /// Up to six extents, outermost first. No extents: a scalar (one element).

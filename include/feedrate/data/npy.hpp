@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "feedrate/core/error.hpp"
@@ -103,33 +103,19 @@ class NpyFile {
   }
 
  private:
+  /// Of any integer, whose bytes are those of a little-endian machine, as this is.
   std::int64_t wide_label(std::size_t i) const noexcept {
-    std::int64_t label = 0;
-    with_type_of(labels_->dtype(), [&](auto zero) {
-      using T = decltype(zero);
-      if constexpr (is_integer<T>) {
-        label = static_cast<std::int64_t>(
-            std::min<std::common_type_t<T, std::int64_t>>(element<T>(i), largest));
-      }
-    });
-    return label;
-  }
-
-  static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  template <class T>
-  static constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
-
-  template <class T>
-  T element(std::size_t i) const noexcept {
-    T value;
-    std::memcpy(&value, labels_->row(i), sizeof value);
-    return value;
+    static_assert(std::endian::native == std::endian::little);
+    const DType dtype = labels_->dtype();
+    std::uint64_t value = 0;
+    std::memcpy(&value, labels_->row(i), bytes_of(dtype));
+    const auto unused = static_cast<int>(64 - 8 * bytes_of(dtype));
+    if (is_signed_integer(dtype)) return static_cast<std::int64_t>(value << unused) >> unused;
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX));
   }
 
   void check_labels() const {
-    bool integers = false;
-    with_type_of(labels_->dtype(), [&](auto zero) { integers = is_integer<decltype(zero)>; });
-    if (!integers || labels_->row_shape().rank() != 0) {
+    if (!is_integer(labels_->dtype()) || labels_->row_shape().rank() != 0) {
       throw Error(Fault::data, "The labels '" + labels_->path() +
                                    "' are not a list of integers; save an array of one dimension "
                                    "of whole numbers.");

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
+#include <cstring>
 #include <utility>
 
 #include "feedrate/data/dataset.hpp"
@@ -34,21 +34,29 @@ class Synthetic {
       const auto label = static_cast<std::int32_t>(i % static_cast<std::size_t>(classes_));
       return fill<std::int32_t>(f, sample, [label] { return label; });
     }
-    with_type_of(layout_[f].dtype, [&](auto zero) {
-      using T = decltype(zero);
-      fill<T>(f, sample, [&] { return any<T>(noise); });
-    });
+    switch (layout_[f].dtype) {
+      case DType::f32:
+        return fill<float>(f, sample, [&] { return noise.uniform(); });
+      case DType::f64:
+        return fill<double>(f, sample, [&] { return double{noise.uniform()}; });
+      case DType::bf16:
+        return fill<BFloat16>(f, sample, [&] { return BFloat16(noise.uniform()); });
+      case DType::f16:
+        return fill<Float16>(f, sample, [&] { return Float16(noise.uniform()); });
+      case DType::boolean:
+        return fill<bool>(f, sample, [&] { return (noise.next() & 1) != 0; });
+      default:
+        return fill_integers(f, sample, noise);
+    }
   }
 
-  /// A byte as an integer, a bit as a bool, 0 to 1 as a float.
-  template <class T>
-  static T any(Random& noise) {
-    if constexpr (std::is_same_v<T, bool>) {
-      return (noise.next() & 1) != 0;
-    } else if constexpr (std::is_integral_v<T>) {
-      return static_cast<T>(static_cast<std::uint8_t>(noise.next()));
-    } else {
-      return static_cast<T>(noise.uniform());
+  /// Each a byte, as integers of whatever width have it.
+  void fill_integers(std::size_t f, const Sample& sample, Random& noise) const {
+    const std::size_t width = bytes_of(layout_[f].dtype);
+    std::byte* const bytes = sample.place(f);
+    std::memset(bytes, 0, layout_[f].bytes());
+    for (std::size_t e = 0; e < layout_[f].bytes(); e += width) {
+      bytes[e] = static_cast<std::byte>(noise.next());
     }
   }
 
