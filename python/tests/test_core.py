@@ -278,7 +278,8 @@ class TestHealth(WithNumbers):
 class TestSignals(WithNumbers):
     def test_ctrl_c_ends_a_loop_that_waits(self):
         # Bug: the interpreter looks at signals only when a batch has come.
-        script = ("import feedrate, sys; "
+        script = ("import feedrate, signal, sys; "
+                  "signal.signal(signal.SIGINT, signal.default_int_handler); "  # a job may ignore it
                   "l = feedrate.Loader(feedrate.ImageFolder(paths=%r * 40, labels=[0] * %d, size=300), "
                   "batch=%d, prefetch=0, workers=1); print('begun', flush=True); list(l); list(l)"
                   % (jpegs(), 40 * len(jpegs()), 40 * len(jpegs())))
