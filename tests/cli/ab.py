@@ -204,11 +204,12 @@ def _bytes_of(path):
 
 @test
 def two_configs_of_a_built_in_workload_are_compared_in_processes_of_ours(cwd):
-    # Bug: --base and --head take the same config. An emulated step gives both the same rate.
+    # Bug: --base and --head take the same config. An emulated step gives both the same rate, and a busy
+    # machine any verdict.
     code, out, err = run("ab", "--json", "--workload", "tabular", "--device", "emulated:20ms@32",
                          "--base", "workers=1", "--head", "workers=2", "--seconds", "50ms",
                          "--blocks", "6", cwd=cwd)
-    assert code in (0, 3), (code, err)
+    assert code in (0, 1, 3), (code, err)
     gate = json.loads(out)
     validate(gate)
     names = [metric["name"] for metric in gate["metrics"]]
