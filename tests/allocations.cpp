@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The counting operator new, apart from those who allocate: inlined, it draws false warnings. All
-// forms are here, since AddressSanitizer takes memory of its own form for a mistake when ours frees
-// it.
+// The counting operator new, in a file of its own: inlined, it draws false warnings. All forms are
+// here, so that whatever the delete of ours frees was allocated by a new of ours.
 #include "allocations.hpp"
 
 #include <atomic>

@@ -150,15 +150,11 @@ class Loader {
   void close() noexcept {
     pending_.reset();
     if (!loader_) return;
-    if (::getpid() != process_) {  // its threads are in the process that was forked
-      static_cast<void>(loader_.release());
-      return;
-    }
     const nanobind::gil_scoped_release without;
     loader_.reset();
   }
 
-  /// Python calls it at its end, so that no thread runs while what it uses is destroyed.
+  /// Called when Python exits: its threads must end before what they use is destroyed.
   static void close_all() {
     const std::lock_guard lock(all_mutex());
     for (Loader* const loader : all()) loader->close();
@@ -219,10 +215,7 @@ class Loader {
   void require_open() const {
     get();
     if (::getpid() == process_) return;
-    throw Error(
-        Fault::usage,
-        "This loader was made before a fork, and its threads are in the other process; make "
-        "a loader in this one.");
+    throw detail::forked();
   }
 
   std::shared_ptr<const Source> source_;

@@ -71,7 +71,7 @@ class TestKnown(unittest.TestCase):
         self.assertEqual(known.options["dtype"], "uint8")
         self.assertNotIn("mean", known.options)
 
-    def test_colours_change_behind_the_crop(self):
+    def test_colours_change_after_the_crop(self):
         jitter = made("ColorJitter", brightness=(0.6, 1.4), contrast=None, saturation=[0.8, 1.2],
                       hue=(-0.1, 0.1))
         for steps in ([crop(), FLIP, jitter, TO_TENSOR], [crop(), jitter, FLIP, TO_TENSOR],

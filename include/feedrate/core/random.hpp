@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "feedrate/core/host_device.hpp"
 
@@ -67,8 +66,8 @@ class Random {
 
 /// Puts a list into random order, each order as likely as any other. Source: Fisher and Yates,
 /// as algorithm P in D. E. Knuth, "The Art of Computer Programming", volume 2, 3.4.2.
-template <class T>
-void shuffle(std::vector<T>& list, Random& random) {
+template <class List>
+void shuffle(List& list, Random& random) {
   for (std::size_t n = list.size(); n > 1; --n) {
     std::swap(list[n - 1], list[random.below(static_cast<std::uint32_t>(n))]);
   }

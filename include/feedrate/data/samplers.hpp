@@ -134,12 +134,6 @@ class LengthSampler final : public EpochSampler {
     return samples.begin() + static_cast<std::ptrdiff_t>(i);
   }
 
-  static void shuffle(std::vector<std::size_t>& values, Random& random) {
-    for (std::size_t i = values.size(); i > 1; --i) {
-      std::swap(values[i - 1], values[random.below(static_cast<std::uint32_t>(i))]);
-    }
-  }
-
   /// The last batch, which may be short, stays the last one.
   std::vector<std::size_t> in_shuffled_batches(std::vector<std::size_t>& samples,
                                                Random& random) const {

@@ -50,7 +50,7 @@ class Synthetic {
     }
   }
 
-  /// Each a byte, as integers of whatever width have it.
+  /// A random byte in each, whatever their width.
   void fill_integers(std::size_t f, const Sample& sample, Random& noise) const {
     const std::size_t width = bytes_of(layout_[f].dtype);
     std::byte* const bytes = sample.place(f);

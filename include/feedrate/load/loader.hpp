@@ -66,7 +66,7 @@ class Loader {
   /// For a consumer that has other things to look at. Throws as next() does when no sample was
   /// finished for `stall_s`.
   bool wait(double timeout_s) {
-    if (pending_ || !engine_->more() || pool_.size() == 0) return true;
+    if (pending_ || !engine_->more() || pool_.size() == 0 || pool_.left_behind()) return true;
     if (engine_->head_is_ready() || engine_->leases() == engine_->slots()) return true;
     return await_head(timeout_s);
   }
@@ -91,9 +91,8 @@ class Loader {
   void reconfigure(const LoaderOptions& options) {
     checked(options);
     pending_.reset();
-    if (engine_->leases() > 0) {
-      throw Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
-    }
+    if (pool_.left_behind()) throw detail::forked();
+    if (engine_->leases() > 0) throw detail::leased();
     if (!engine_->close(pool_.workers(), options.stall_s)) {
       engine_->open();
       throw stalled();

@@ -32,7 +32,11 @@ inline Error forked() {
   return Error(
       Fault::usage,
       "This process came out of fork(), and the loader's threads are in the other one: make "
-      "the loader behind fork(), or give it 0 workers.");
+      "the loader after fork(), or give it 0 workers.");
+}
+
+inline Error leased() {
+  return Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
 }
 
 /// Names the workers that are at a sample, and the sample.

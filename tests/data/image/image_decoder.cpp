@@ -100,7 +100,7 @@ TEST_CASE("A picture can be taken as it is stored, whatever its EXIF data say") 
   CHECK(mean_difference(stored, turned.data()) > 5);
 }
 
-TEST_CASE("The colours of a sample change behind its crop and its mirror image") {
+TEST_CASE("The colours of a sample change after its crop and its mirror image") {
   // Bug: other numbers are drawn for the crop where colours change, or padding counts as pixels.
   const Bytes file = read_bytes(fixture("images/large.jpg"));
   ImageOptions options = bytes_hwc();

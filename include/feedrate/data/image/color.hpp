@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <utility>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/random.hpp"
@@ -87,17 +86,12 @@ void blend_all(std::span<Rgbx> pixels, float factor, Other other) noexcept {
   }
 }
 
+/// Of at least one pixel, and at most 4096 x 4096: their sum just fits 32 bits.
 inline std::int32_t mean_luma(std::span<const Rgbx> pixels) noexcept {
-  std::uint64_t sum = 0;
-  for (std::size_t begin = 0; begin < pixels.size(); begin += 4096) {
-    std::int32_t part = 0;
-    for (const Rgbx pixel :
-         pixels.subspan(begin, std::min<std::size_t>(4096, pixels.size() - begin)))
-      part += luma_of(Channels(pixel));
-    sum += static_cast<std::uint64_t>(part);
-  }
+  std::uint32_t sum = 0;
+  for (const Rgbx pixel : pixels) sum += static_cast<std::uint32_t>(luma_of(Channels(pixel)));
   const std::uint64_t n = pixels.size();
-  return n == 0 ? 0 : static_cast<std::int32_t>((2 * sum + n) / (2 * n));
+  return static_cast<std::int32_t>((2 * std::uint64_t{sum} + n) / (2 * n));
 }
 
 /// Four numbers at once: compilers leave a loop with so many choices scalar.
@@ -163,7 +157,7 @@ inline void turn_hues(std::span<Rgbx> pixels, float turns) noexcept {
 /// Draws a factor for each change and their order, and changes the pixels in place.
 inline void jitter_colors(std::span<Rgbx> pixels, const ColorJitter& jitter, Random& random) {
   std::array<int, 4> order = {0, 1, 2, 3};
-  for (std::uint32_t n = 4; n > 1; --n) std::swap(order[n - 1], order[random.below(n)]);
+  shuffle(order, random);
   const auto drawn = [&](const FactorRange& range) {
     return random.uniform(range.low, range.high);
   };
