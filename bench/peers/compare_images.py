@@ -8,10 +8,10 @@
 
 Ours is feedrate.torch, or, with --ours c++, the loader without Python (bench_images, floats alone).
 TORCH_VENV has the wheel of feedrate, torch, torchvision, and as many rivals as install: torchcodec,
-simplejpeg, nvidia-dali-cuda130, spdl_io (with FFmpeg's libraries), webdataset. FFCV wants an older NumPy
-and so an environment of its own, whose Python --ffcv-python names. Ours runs before and after each rival, and counts with the mean of the
-two, since machines drift. A rival counts with its number of workers whose median rate is highest.
-Standard library only.
+simplejpeg, nvidia-dali-cuda130, spdl_io (with FFmpeg's libraries), webdataset. FFCV needs an older NumPy:
+--ffcv-python names the Python of an environment of its own. Ours runs before and after each rival, and
+counts with the mean of the two, since machines drift. A rival counts with its number of workers whose
+median rate is highest. FILE.json is written after each rival. Standard library only.
 """
 import argparse
 import json
@@ -30,7 +30,8 @@ FIGURES = ("images_per_s", "cpu_s_per_1000", "first_batch_s", "memory_bytes")
 PACKAGES = {"torchvision": ("torchvision", "pillow"), "torchvision-v2": ("torchvision",),
             "torchcodec": ("torchcodec",), "simplejpeg": ("simplejpeg",),
             "dali": ("nvidia-dali-cuda130",), "spdl": ("spdl_io",),
-            "webdataset": ("webdataset", "pillow"), "ffcv": ("ffcv",), "tf.data": ("tensorflow-cpu",), "c++": ()}
+            "webdataset": ("webdataset", "pillow"), "ffcv": ("ffcv",),
+            "tf.data": ("tensorflow-cpu",), "c++": ()}
 
 
 class Skip(Exception):
@@ -152,6 +153,8 @@ def measured(arguments):
                 found[rival] = {"skipped": str(why)}
             print(form, rival, found[rival].get("skipped") or found[rival]["ratios"]["images_per_s"],
                   file=sys.stderr)
+            if arguments.output:
+                pathlib.Path(arguments.output).write_text(json.dumps(result, indent=1) + "\n")
     return result
 
 
@@ -159,12 +162,8 @@ def main():
     arguments = parse_arguments()
     if arguments.table:
         return table(json.loads(pathlib.Path(arguments.table).read_text()))
-    text = json.dumps(measured(arguments), indent=1) + "\n"
-    if arguments.output:
-        pathlib.Path(arguments.output).write_text(text)
-    else:
-        print(text, end="")
-    return None
+    result = measured(arguments)
+    return None if arguments.output else print(json.dumps(result, indent=1))
 
 
 if __name__ == "__main__":

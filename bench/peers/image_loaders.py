@@ -128,15 +128,15 @@ def torchvision_v2(options):
         data = torch.frombuffer(bytearray(read(path)), dtype=torch.uint8)
         return decode_jpeg(data, mode=ImageReadMode.RGB)
 
-    return torch_batches(Decoded(folder(options).samples, decode,
-                                       tensor_transform(options.form)), options)
+    return torch_batches(Decoded(folder(options).samples, decode, tensor_transform(options.form)),
+                         options)
 
 
 def torchcodec(options):
     from torchcodec.decoders import decode_image
 
     return torch_batches(Decoded(folder(options).samples, lambda path: decode_image(read(path)),
-                                       tensor_transform(options.form)), options)
+                                 tensor_transform(options.form)), options)
 
 
 def simplejpeg(options):
@@ -146,8 +146,8 @@ def simplejpeg(options):
     def decode(path):
         return torch.from_numpy(decode_jpeg(read(path))).permute(2, 0, 1)
 
-    return torch_batches(Decoded(folder(options).samples, decode,
-                                       tensor_transform(options.form)), options)
+    return torch_batches(Decoded(folder(options).samples, decode, tensor_transform(options.form)),
+                         options)
 
 
 def dali(options):

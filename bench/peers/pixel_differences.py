@@ -4,8 +4,8 @@
 
     TORCH_VENV/bin/python bench/peers/pixel_differences.py DIR [--images 500] [--json]
 
-For evaluation, stretching, and each change of colours after that; a random crop is resized by the same code. DIR has class folders of JPEG
-files. The Python needs feedrate's wheel, torch and torchvision.
+For evaluation, stretching, and each change of colours after that; a random crop is resized by the same
+code. DIR has class folders of JPEG files. The Python needs feedrate's wheel, torch and torchvision.
 """
 import argparse
 import json

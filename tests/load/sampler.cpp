@@ -97,7 +97,7 @@ TEST_CASE("A sampler that chooses a sample beyond the dataset is told so", "[loa
       Error);
 }
 
-TEST_CASE("Epochs can be added behind the last one, while batches are held", "[loader]") {
+TEST_CASE("Epochs can be added after the last one, while batches are held", "[loader]") {
   // Bug: workers that sleep at the end are not woken, or slots are laid out anew below a held
   // batch.
   const auto list = std::make_shared<ListSampler>(std::vector<std::size_t>{1, 2, 3, 4, 5, 6});
