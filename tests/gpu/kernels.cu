@@ -195,12 +195,28 @@ TEMPLATE_TEST_CASE("Loss, bias and sums of columns give what they give on the ho
       CHECK(distance_of(gelu.device(), gelu.host()) <= bound<TestType>);
       CHECK(distance_of(dz.device(), dz.host()) <= bound<TestType>);
       CHECK(distance_of(losses.device(), losses.host()) <= 1e-5);
+      if (width % pack_width == 0) {
+        Mirror<TestType> packed(n, stream);
+        Mirror<float> each(rows, stream);
+        cuda::for_rows(stream.handle(), rows, width / pack_width,
+                       SoftmaxCrossEntropy<TestType, TestType, pack_width>{
+                           x.at(true), labels.at(true), packed.at(true), each.at(true), width,
+                           scale.at(true)});
+        CHECK(distance_of(packed.device(), dz.host()) <= bound<TestType>);
+        CHECK(distance_of(each.device(), losses.host()) <= 1e-5);
+      }
 
       const RowParts cut = RowParts::of(rows, width);
       Mirror<float> sums(cut.parts * width, stream), total(width, stream);
       rows_on_both(stream, cut.parts, width, [&](bool gpu) {
         return SumParts<TestType>{cut, x.at(gpu), sums.at(gpu)};
       });
+      if (SumPartsInPacks<TestType>::fits(width)) {
+        Mirror<float> packed(cut.parts * width, stream);
+        cuda::for_rows(stream.handle(), cut.parts, width,
+                       SumPartsInPacks<TestType>{cut, x.at(true), packed.at(true)});
+        CHECK(distance_of(packed.device(), sums.host()) <= 1e-5);
+      }
       rows_on_both(stream, width, cut.parts, [&](bool gpu) {
         return AddParts{cut, sums.at(gpu), total.at(gpu), false};
       });
@@ -224,6 +240,10 @@ TEMPLATE_TEST_CASE("Columns and pooling give what they give on the host", "", fl
       return ReadColumns<TestType>{geometry, x.at(gpu), columns.at(gpu)};
     });
     CHECK(same_bits_but_nan(columns.device(), columns.host()));
+    Mirror<TestType> gathered(rows * leading, stream);
+    cuda::for_each(stream.handle(), rows * leading / pack_width,
+                   GatherColumns<TestType, pack_width>(geometry, x.at(true), gathered.at(true)));
+    CHECK(same_bits_but_nan(gathered.device(), columns.host()));
     rows_on_both(stream, images * block.in.pixels(), block.in.channels, [&](bool gpu) {
       return SumColumns<TestType>(geometry, columns.at(gpu), dx.at(gpu));
     });

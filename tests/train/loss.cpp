@@ -52,6 +52,27 @@ TEST_CASE("An ignored sample has no loss and no gradient, even where its scores 
   REQUIRE(result.loss[1] > 0.0f);
 }
 
+TEST_CASE("Scores that are read several at a time give the same loss and gradient") {
+  // Bug: the label of another unit, or a sum of every fourth score.
+  constexpr std::size_t rows = 3, classes = 12, units = classes / 4;
+  std::vector<Pack<float, 4>> scores(rows * units), gradient(rows * units);
+  for (std::size_t i = 0; i < rows * classes; ++i) {
+    scores[i / 4].at[i % 4] = std::sin(static_cast<float>(i));
+  }
+  const std::vector<std::int32_t> labels{7, -1, 11};
+  const auto* const z = reinterpret_cast<const float*>(scores.data());
+  auto* const dz = reinterpret_cast<float*>(gradient.data());
+  const Result wanted = loss_of(std::vector<float>(z, z + rows * classes), labels, 0.5f);
+  std::vector<float> loss(rows);
+  const float scale = 0.5f;
+  Cpu{}.for_rows(rows, SoftmaxCrossEntropy<float, float, 4>{z, labels.data(), dz, loss.data(),
+                                                            classes, &scale});
+  REQUIRE(loss == wanted.loss);
+  for (std::size_t i = 0; i < rows * classes; ++i) {
+    REQUIRE(dz[i] == wanted.gradient[i]);
+  }
+}
+
 TEST_CASE("Labels are counted, and those that are no class are refused") {
   // Bug: a label of another dataset indexes past the scores.
   REQUIRE(count_labels(std::vector<std::int32_t>{0, -1, 2, -1}, 3) == 2);

@@ -10,6 +10,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/host_device.hpp"
+#include "feedrate/train/kernels/pack.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -19,8 +20,8 @@ inline constexpr std::int32_t ignored_label = -1;
 /// loss[row] = log(sum_c exp(z[c])) - z[label], dz = (softmax(z) - onehot(label)) * scale. Both
 /// are 0 for an ignored row. The largest score is taken off first, so that exp can't overflow.
 /// G is the type of gradients; `scale` is read where the body runs, since a device computes it.
-/// For rows of `classes`.
-template <class T, class G = float>
+/// `together` scores are read as one; it must divide `classes`. For rows of `classes` / `together`.
+template <class T, class G = float, int together = 1>
 struct SoftmaxCrossEntropy {
   const T* scores;
   const std::int32_t* labels;
@@ -36,22 +37,39 @@ struct SoftmaxCrossEntropy {
     const float top = largest(group, z);
     const float sum = sum_of_exp(group, z, top);
     const float weight = label == ignored_label ? 0.0f : *scale;
-    for (std::size_t c = group.lane(); c < classes; c += group.lanes()) {
-      const float hot = c == static_cast<std::size_t>(label) ? 1.0f : 0.0f;
-      const float dz = std::exp(static_cast<float>(z[c]) - top) / sum - hot;
-      gradient[row * classes + c] = G(label == ignored_label ? 0.0f : dz * weight);
+    auto* const to = reinterpret_cast<Pack<G, together>*>(gradient + row * classes);
+    for (std::size_t u = group.lane(); u < units(); u += group.lanes()) {
+      const Unit in = unit(z, u);
+      Pack<G, together> out;
+      for (int e = 0; e < together; ++e) {
+        const std::size_t c = u * together + static_cast<std::size_t>(e);
+        const float hot = c == static_cast<std::size_t>(label) ? 1.0f : 0.0f;
+        const float dz = std::exp(static_cast<float>(in.at[e]) - top) / sum - hot;
+        out.at[e] = G(label == ignored_label ? 0.0f : dz * weight);
+      }
+      to[u] = out;
     }
     if (group.lane() != 0) return;
     loss[row] = label == ignored_label ? 0.0f : std::log(sum) + top - static_cast<float>(z[label]);
   }
 
  private:
+  using Unit = Pack<T, together>;
+
+  FEEDRATE_HD std::size_t units() const { return classes / together; }
+  FEEDRATE_HD static Unit unit(const T* z, std::size_t u) {
+    return reinterpret_cast<const Unit*>(z)[u];
+  }
+
   template <class Group>
   FEEDRATE_HD float largest(const Group& group, const T* z) const {
     float top = static_cast<float>(z[0]);
-    for (std::size_t c = group.lane(); c < classes; c += group.lanes()) {
-      const float value = static_cast<float>(z[c]);
-      top = value > top ? value : top;
+    for (std::size_t u = group.lane(); u < units(); u += group.lanes()) {
+      const Unit in = unit(z, u);
+      for (int e = 0; e < together; ++e) {
+        const float value = static_cast<float>(in.at[e]);
+        top = value > top ? value : top;
+      }
     }
     return group.max(top);
   }
@@ -59,8 +77,9 @@ struct SoftmaxCrossEntropy {
   template <class Group>
   FEEDRATE_HD float sum_of_exp(const Group& group, const T* z, float top) const {
     float sum = 0;
-    for (std::size_t c = group.lane(); c < classes; c += group.lanes()) {
-      sum += std::exp(static_cast<float>(z[c]) - top);
+    for (std::size_t u = group.lane(); u < units(); u += group.lanes()) {
+      const Unit in = unit(z, u);
+      for (int e = 0; e < together; ++e) sum += std::exp(static_cast<float>(in.at[e]) - top);
     }
     return group.sum(sum);
   }

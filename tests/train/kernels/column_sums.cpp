@@ -39,6 +39,30 @@ TEST_CASE("Columns are summed over all rows, whatever their number, and added or
   }
 }
 
+TEST_CASE("Parts that are summed in packs have the bits of those summed column by column") {
+  // Bug: a pack of the next row, or columns behind the last whole pack that nobody sums.
+  Random random(7, 0, 0);
+  CHECK_FALSE(SumPartsInPacks<float>::fits(12));
+  for (std::size_t rows : {1, 9, 1000}) {
+    for (std::size_t columns : {8, 24, 264}) {
+      REQUIRE(SumPartsInPacks<Float16>::fits(columns));
+      const RowParts cut = RowParts::of(rows, columns);
+      std::vector<Pack<Float16>> x(rows * columns / pack_width);
+      std::vector<Pack<float>> packed(cut.parts * columns / pack_width);
+      std::vector<float> sums(cut.parts * columns, NAN);
+      for (Pack<Float16>& pack : x) {
+        for (Float16& each : pack.at) each = Float16(random.uniform(-1, 1));
+      }
+      const SumPartsInPacks<Float16> body{cut, x.front().at, packed.front().at};
+      Cpu{}.for_rows(cut.parts, body);
+      Cpu{}.for_rows(cut.parts, SumParts<Float16>{cut, x.front().at, sums.data()});
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        REQUIRE(packed[i / pack_width].at[i % pack_width] == sums[i]);
+      }
+    }
+  }
+}
+
 TEST_CASE("The sums of parts stay within 4 MiB, however wide the matrix") {
   // Bug: a scratch array that is as large as the activations.
   for (std::size_t columns : {1, 100, 4096, 1 << 21}) {

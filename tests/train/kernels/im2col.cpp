@@ -62,6 +62,26 @@ TEST_CASE("Channels that are moved eight at a time give the same columns") {
   }
 }
 
+TEST_CASE("Elements that are written several at a time give the same columns") {
+  // Bug: a run that ends within a unit goes on in the wrong line, or the zeros behind the depth.
+  constexpr int together = 4;
+  for (const Block& block : convolutions()) {
+    const std::size_t rows = images * block.raw.pixels();
+    const std::size_t leading = (block.depth() + 11) / together * together;
+    std::vector<float> x(images * block.in.elements());
+    std::iota(x.begin(), x.end(), 1.0f);
+    std::vector<float> narrow(rows * leading, -7.0f);
+    std::vector<Pack<float, together>> wide(rows * leading / together);
+    Cpu{}.for_rows(rows,
+                   ReadColumns<float>{ColumnGeometry(block, leading), x.data(), narrow.data()});
+    Cpu{}.for_each(wide.size(), GatherColumns<float, together>(ColumnGeometry(block, leading),
+                                                               x.data(), wide.front().at));
+    for (std::size_t i = 0; i < narrow.size(); ++i) {
+      REQUIRE(wide[i / together].at[i % together] == narrow[i]);
+    }
+  }
+}
+
 TEST_CASE("Summing columns is the transpose of reading them, and writes every element") {
   // Bug: a window is left out at an edge, or an input that no window reads keeps what was there.
   Random random(3, 0, 0);

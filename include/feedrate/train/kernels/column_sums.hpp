@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "feedrate/core/host_device.hpp"
+#include "feedrate/train/kernels/pack.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -14,11 +15,11 @@ namespace feedrate::inline v0 {
 struct RowParts {
   std::size_t rows, columns, parts;
 
-  static constexpr std::size_t most_parts = 4096, most_sums = std::size_t{1} << 20;
+  static constexpr std::size_t most_parts = 8192, most_sums = std::size_t{1} << 20;
 
-  /// As many parts as fill a GPU, if their sums take at most 4 MiB.
+  /// As many parts as fill a GPU, of 8 rows or more, if their sums take at most 4 MiB.
   static RowParts of(std::size_t rows, std::size_t columns) noexcept {
-    const std::size_t wanted = std::min({most_parts, most_sums / columns, (rows + 31) / 32});
+    const std::size_t wanted = std::min({most_parts, most_sums / columns, (rows + 7) / 8});
     return {rows, columns, std::max<std::size_t>(wanted, 1)};
   }
 };
@@ -39,6 +40,32 @@ struct SumParts {
         sum += static_cast<float>(x[row * cut.columns + c]);
       }
       sums[part * cut.columns + c] = sum;
+    }
+  }
+};
+
+/// The same for columns that are a multiple of `pack_width`: a lane adds up that many of them, and
+/// reads them at once.
+template <class T>
+struct SumPartsInPacks {
+  RowParts cut;
+  const T* x;
+  float* sums;
+
+  /// Whether so many columns are.
+  static bool fits(std::size_t columns) noexcept { return columns % pack_width == 0; }
+
+  template <class Group>
+  FEEDRATE_HD void operator()(const Group& group, std::size_t part) const {
+    const std::size_t begin = cut.rows * part / cut.parts, end = cut.rows * (part + 1) / cut.parts;
+    const std::size_t packs = cut.columns / pack_width;
+    for (std::size_t c = group.lane(); c < packs; c += group.lanes()) {
+      Pack<float> sum{};
+      for (std::size_t row = begin; row < end; ++row) {
+        const Pack<T> some = pack_at(x, row * packs + c);
+        for (int j = 0; j < pack_width; ++j) sum.at[j] += static_cast<float>(some.at[j]);
+      }
+      pack_at(sums, part * packs + c) = sum;
     }
   }
 };

@@ -48,6 +48,34 @@ struct ColumnGeometry {
   }
 };
 
+/// The inputs of one output pixel: `kernel` runs of elements that lie side by side.
+class ColumnWindow {
+ public:
+  FEEDRATE_HD ColumnWindow(const ColumnGeometry& of, std::uint32_t pixel) : of_(of) {
+    const std::uint32_t line = of.by_line.quotient(pixel), image = of.by_image.quotient(line);
+    const auto channels = static_cast<std::int64_t>(of.channels);
+    top_ = std::int32_t(of.by_image.remainder(line)) * of.stride - of.padding;
+    const auto left = std::int32_t(of.by_line.remainder(pixel)) * of.stride - of.padding;
+    pitch_ = channels * of.width;
+    begin_ = -left * channels;
+    from_ = (std::int64_t(image) * of.height + top_) * pitch_ - begin_;
+  }
+
+  /// Element `j` of run `k`, 0 in the padding.
+  template <class T>
+  FEEDRATE_HD T read(const T* x, std::uint32_t k, std::uint32_t j) const {
+    const std::int32_t line = top_ + std::int32_t(k);
+    const bool inside =
+        line >= 0 && line < std::int32_t(of_.height) && j >= begin_ && j < begin_ + pitch_;
+    return inside ? x[from_ + k * pitch_ + j] : T{};
+  }
+
+ private:
+  const ColumnGeometry& of_;
+  std::int32_t top_;
+  std::int64_t pitch_, begin_, from_;
+};
+
 /// columns[row, e] = the e-th input of output pixel `row`, 0 in the padding. T may be any type
 /// that can be copied. For rows that are output pixels, counted through all images.
 template <class T>
@@ -58,22 +86,45 @@ struct ReadColumns {
 
   template <class Group>
   FEEDRATE_HD void operator()(const Group& group, std::size_t row) const {
-    const auto pixel = static_cast<std::uint32_t>(row);
-    const std::uint32_t line = of.by_line.quotient(pixel), image = of.by_image.quotient(line);
-    const auto top = std::int32_t(of.by_image.remainder(line)) * of.stride - of.padding;
-    const auto left = std::int32_t(of.by_line.remainder(pixel)) * of.stride - of.padding;
-    const auto channels = static_cast<std::int64_t>(of.channels);
-    const std::int64_t begin = -left * channels, end = begin + channels * of.width;
-    const std::int64_t pitch = channels * of.width;
-    const std::int64_t from = (std::int64_t(image) * of.height + top) * pitch - begin;
+    const ColumnWindow window(of, static_cast<std::uint32_t>(row));
     T* const to = columns + row * of.leading;
     for (auto e = static_cast<std::uint32_t>(group.lane()); e < of.leading;
          e += static_cast<std::uint32_t>(group.lanes())) {
-      const std::uint32_t k = of.by_run.quotient(e), j = e - k * of.by_run.divisor();
-      const bool inside = e < of.depth && top + std::int32_t(k) >= 0 &&
-                          top + std::int32_t(k) < std::int32_t(of.height) && j >= begin && j < end;
-      to[e] = inside ? x[from + k * pitch + j] : T{};
+      const std::uint32_t k = of.by_run.quotient(e);
+      to[e] = e < of.depth ? window.read(x, k, e - k * of.by_run.divisor()) : T{};
     }
+  }
+};
+
+/// The same where the channels are too few to be read together: each thread reads `together`
+/// neighbouring elements of a row one by one, and writes them at once. `leading` must be a multiple
+/// of `together`. For each element i of `columns`.
+template <class T, int together>
+struct GatherColumns {
+  using Unit = Pack<T, together>;
+
+  ColumnGeometry of;  ///< in elements
+  Divider by_row;     ///< units of a row
+  const T* x;
+  Unit* columns;
+
+  GatherColumns(const ColumnGeometry& geometry, const T* from, T* into)
+      : of(geometry),
+        by_row(geometry.leading / static_cast<std::uint32_t>(together)),
+        x(from),
+        columns(reinterpret_cast<Unit*>(into)) {}
+
+  FEEDRATE_HD void operator()(std::size_t i) const {
+    const auto unit = static_cast<std::uint32_t>(i);
+    const ColumnWindow window(of, by_row.quotient(unit));
+    std::uint32_t e = by_row.remainder(unit) * static_cast<std::uint32_t>(together);
+    std::uint32_t k = of.by_run.quotient(e), j = e - k * of.by_run.divisor();
+    Unit out;
+    for (int at = 0; at < together; ++at, ++e, ++j) {
+      if (j == of.by_run.divisor()) j = 0, ++k;
+      out.at[at] = e < of.depth ? window.read(x, k, j) : T{};
+    }
+    columns[i] = out;
   }
 };
 

@@ -100,7 +100,12 @@ class BlockProduct {
   void bias_gradient(const Storage* dy, std::size_t images, bool add) const {
     const RowParts cut = RowParts::of(images * block_.out.pixels(), out_);
     float* const sums = tools_.memory.sums;
-    for_rows(tools_.stream, cut.parts, out_, SumParts<Storage>{cut, dy, sums});
+    if (SumPartsInPacks<Storage>::fits(out_)) {
+      const std::size_t width = 2 * out_ / pack_width;  // enough lanes that none takes many packs
+      for_rows(tools_.stream, cut.parts, width, SumPartsInPacks<Storage>{cut, dy, sums});
+    } else {
+      for_rows(tools_.stream, cut.parts, out_, SumParts<Storage>{cut, dy, sums});
+    }
     const AddParts total{cut, sums, tools_.memory.gradient + place_.bias_at, add};
     for_rows(tools_.stream, out_, cut.parts, total);
   }
@@ -141,8 +146,9 @@ class BlockProduct {
                                      reinterpret_cast<Access*>(to)};
       for_rows(tools_.stream, rows, depth_ / per_access<Storage>, read);
     } else {
-      const ReadColumns<Storage> read{ColumnGeometry(block_, depth_), from, to};
-      for_rows(tools_.stream, rows, depth_, read);
+      const GatherColumns<Storage, int{per_access<Storage>}> read(ColumnGeometry(block_, depth_),
+                                                                  from, to);
+      for_each(tools_.stream, rows * depth_ / per_access<Storage>, read);
     }
     return to;
   }

@@ -126,11 +126,17 @@ class Training {
   }
 
   void loss() {
+    constexpr int most = int{per_access<Storage>};
+    blocks().back().out.elements() % most == 0 ? loss<most>() : loss<1>();
+  }
+
+  template <int together>
+  void loss() {
     const std::size_t classes = blocks().back().out.elements();
-    const SoftmaxCrossEntropy<Storage, Storage> loss{
+    const SoftmaxCrossEntropy<Storage, Storage, together> loss{
         memory().kept.back().out, memory().labels, memory().dy,
         memory().losses,          classes,         &memory().state->gradient_scale};
-    for_rows(stream_, batch_.count, classes, loss);
+    for_rows(stream_, batch_.count, classes / together, loss);
   }
 
   /// Back to the first product; nothing before it has parameters.
