@@ -73,7 +73,7 @@ TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every pr
     CAPTURE(name, name_of(precision));
     CHECK(distance(gpu.parameters(), saved(cpu)) < bound_of(precision));
     CHECK(std::abs(gpu.step->loss() - cpu.loss()) < 0.02 * cpu.loss());
-    CHECK(gradient_distance(model, precision, 5, 3) < 1.5 * gradient_bound_of(precision));
+    CHECK(gradient_distance(model, precision, 5, 3, 3) < zoo_gradient_bound_of(precision));
   }
 }
 
