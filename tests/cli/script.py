@@ -937,7 +937,9 @@ def what_if_another_precision_leaves_the_recommendation_safe(tmp):
 def a_script_in_autocast_is_known_as_one(tmp):
     # Bug: it was taken for fp32, and --what-if bf16 compared bf16 with bf16.
     report, out, _ = tuned(tmp, "loops.py", "steps_in_bf16", options=[*TWO, "--allow", "numerics"], budget="2s")
+    nothing_fails(report)
     assert only([trial["config"]["precision"] for trial in report["trials"]]) == "bf16", report["trials"]
+    assert only([probe["config"]["precision"] for probe in report["probes"]]) == "bf16", report["probes"]
     assert report["workload"]["script"]["config"]["precision"] == "bf16"
     (tmp / "r.jsonl").unlink(missing_ok=True)
     _, _, err = tuned(tmp, "loops.py", "steps_in_bf16", options=[*TWO, "--what-if", "bf16"], code=2)

@@ -131,6 +131,18 @@ TEST_CASE("Where launches and floats hold a GPU back, a graph and bytes are reco
   CHECK(outcome.recommended().config.preprocess == Preprocess::device);
 }
 
+TEST_CASE("A script that trains in bf16 is asked for nothing in fp32", "[gpu]") {
+  // Bug: probes of the loader in fp32, which no script can be given from outside: they failed, all
+  // workers were given up, and then every trial failed.
+  WatchedGpu gpu;
+  plant(gpu.gpu);
+  TuneOptions options = sweep_of_gpu();
+  options.space.precision = {Precision::bf16};
+  options.reference.precision = Precision::bf16;
+  CHECK(tune(gpu, options).recommended().config.workers == 4);
+  for (const Request& request : gpu.asked) CHECK(request.config.precision == Precision::bf16);
+}
+
 TEST_CASE("Steps that can't be recorded fail alone", "[gpu]") {
   // Bug: a graph that fails to be captured, and with it every config of that precision.
   WatchedGpu gpu;

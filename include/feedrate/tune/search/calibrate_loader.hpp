@@ -145,8 +145,10 @@ class LoaderCalibration {
   /// worker, which has nobody to share a batch with, loads the smallest, and slow ones a smaller.
   Config roomiest(int workers) const {
     const std::set<int> batches = open_values(sweep_, &Config::batch);
+    const Config& now = sweep_.reference();
     Config config{.workers = workers,
-                  .preprocess = sweep_.reference().preprocess,
+                  .preprocess = now.preprocess,
+                  .precision = now.precision,
                   .batch = *batches.begin(),
                   .persistent = workers_stay()};
     const int most = *open_values(sweep_, &Config::prefetch).rbegin();
