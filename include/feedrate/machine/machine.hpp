@@ -90,7 +90,7 @@ inline Machine read_machine(const std::string& path, const std::string& root = "
   machine.cpu_model = read_cpu_model(root);
   machine.kernel = trimmed(read_text(root + "/proc/sys/kernel/osrelease").value_or(""));
   machine.limits = read_limits(root);
-  machine.gpus = read_gpus(nvml, root, load_nvml_state());
+  machine.gpus = read_gpus(nvml, root, load_nvml_state(), load_nvml_gpm());
   machine.cuda = find_cuda_toolkit();
   machine.fingerprint = fingerprint_of(machine);
   return machine;
