@@ -3,10 +3,14 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "../load/datasets.hpp"
@@ -16,6 +20,8 @@
 
 namespace feedrate::pipeline_device_tests {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// 64 pictures of 16 bytes with a label each, on a device that counts.
 struct Setup {
@@ -67,6 +73,31 @@ TEST_CASE("A round that fails midway leaves no batch with the device", "[pipelin
   CHECK(setup.device->leased == 0);
   broken = false;
   CHECK(pipeline.run(request).batches == 40);
+}
+
+TEST_CASE("Threads that may load share the one batch of a step alone", "[pipeline]") {
+  // Bug: 32,768 samples of 100 us, loaded by one thread of sixteen in a third of the budget; or a
+  // second slot for a batch that hardly fits once.
+  Setup setup;
+  Workload workload = setup.workload();
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  workload.source = make_source(testing::Numbers{.samples = 64, .before = [&](std::size_t) {
+                                                   std::this_thread::sleep_for(1ms);
+                                                   const std::lock_guard lock(mutex);
+                                                   threads.insert(std::this_thread::get_id());
+                                                 }});
+  workload.pixels = "";
+  workload.loading_threads = 4;
+  Pipeline pipeline(workload, 64, CacheMode::warm);
+  workload.memory_bytes = pipeline.memory_bytes({.batch = 64});
+  Pipeline tight(workload, 64, CacheMode::warm);
+  for (const Part part : {Part::device, Part::copy}) {
+    threads.clear();
+    CHECK(tight.run({part, {.batch = 64}, three_batches}).samples == 192);
+    CHECK(threads.size() > 1);
+    CHECK_FALSE(threads.contains(std::this_thread::get_id()));
+  }
 }
 
 TEST_CASE("The copy and the device are measured alone", "[pipeline]") {

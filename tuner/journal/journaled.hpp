@@ -70,6 +70,7 @@ class Journaled final : public Measurer {
 
   /// What does not depend on a measurement needs no record.
   bool can_run(Part part) const override { return live_.can_run(part); }
+  bool learns_memory() const override { return live_.learns_memory(); }
 
   bool copies() override { return answered<bool>(ask({{"ask", "copies"}}, false), "copies"); }
 

@@ -142,7 +142,7 @@ std::vector<int> thinned_batches(const std::vector<int>& batches, int reference)
 }
 
 void thin_workers(TuneOptions& plan) {
-  const std::string why = "the space would have more than 2,000 configs; name them by --workers";
+  const std::string why = "the space would have more than 4,000 configs; name them by --workers";
   while (count_configs(plan.space) > most_configs) {
     std::vector<int>& workers = plan.space.workers;
     const std::size_t inner = least_missed(workers);

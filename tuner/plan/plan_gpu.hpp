@@ -13,7 +13,7 @@
 namespace feedrate {
 
 /// The most configs that default axes span.
-inline constexpr std::size_t most_configs = 2000;
+inline constexpr std::size_t most_configs = 4000;
 
 /// Fills the axes that were not given by a GPU's defaults, takes out what this one can't do, and
 /// sets the reference to what frameworks do with one.

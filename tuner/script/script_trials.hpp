@@ -43,6 +43,7 @@ class ScriptTrials final : public TrialRunner {
   bool can_run(Part part) const override { return part != Part::copy; }
   double epoch_boundary_s(const Config& config) override;
   std::size_t memory_bytes(const Config& config) override;
+  bool learns_memory() const override { return true; }
   /// Stands still while the script starts, and while it validates, or does whatever else it does
   /// between two epochs: that is not tuning. But what a script of few steps, or of short epochs,
   /// takes for both beyond its first start counts from a minute on.

@@ -7,6 +7,7 @@
 
 #include "feedrate/load/subset.hpp"
 #include "feedrate/machine/energy.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/train/emulated.hpp"
 #include "workload/cuda_device.hpp"
@@ -110,6 +111,7 @@ PreparedWorkload prepare_workload(const WorkloadRequest& request) {
     prepared.workload.joules = meter.joules;
   }
   if (device.gpu) train_on(*device.gpu, prepared, request);
+  prepared.workload.loading_threads = read_limits().cpus.usable;
   return prepared;
 }
 

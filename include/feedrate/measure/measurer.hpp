@@ -78,6 +78,9 @@ class Measurer {
   /// Bytes that a config needs for slots and step, predicted without taking them.
   virtual std::size_t memory_bytes(const Config& config) = 0;
 
+  /// Whether it predicts better once configs have run.
+  virtual bool learns_memory() const { return false; }
+
   /// Bytes that a config needs of the device's own memory, predicted without taking them; 0 where
   /// the device has none.
   virtual std::size_t device_memory_bytes(const Config&) { return 0; }

@@ -182,8 +182,11 @@ class Pipeline final : public Measurer {
     }
   }
 
-  /// The first batch of an epoch, which is a whole one; the workers rest behind it.
-  Replay one_batch(const Config& config, const RoundOptions& options, Variant variant) {
+  /// The first batch of an epoch, which is a whole one; the workers rest behind it. All threads
+  /// that may load share it, with no batch ahead: a large one took seconds of a short budget.
+  Replay one_batch(Config config, const RoundOptions& options, Variant variant) {
+    config.workers = std::max(config.workers, workload_.loading_threads);
+    config.prefetch = 0;
     Loader& loader = data_.start(config, variant, 0);
     Replay replay(loader.next());
     detail::count_progress(options);

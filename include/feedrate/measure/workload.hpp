@@ -46,7 +46,8 @@ struct Workload {
   std::function<GpuState()> gpu_state = {};
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
-  double stall_s = 30;  ///< a loader that finishes no sample for so long has failed
+  int loading_threads = 0;  ///< that share the one batch of a round of the step or copy alone
+  double stall_s = 30;      ///< a loader that finishes no sample for so long has failed
   std::uint64_t memory_bytes = ~std::uint64_t{0};  ///< that the slots may take
 };
 

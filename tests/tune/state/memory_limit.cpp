@@ -53,10 +53,13 @@ TEST_CASE("Once a config has run, what it took counts, and the others are predic
     bool can_run(Part) const override { return false; }
     double epoch_boundary_s(const Config&) override { return 0; }
     std::size_t memory_bytes(const Config& config) override {
+      ++asked;
       return has_run ? static_cast<std::size_t>(3 * config.workers) << 20 : 1;
     }
+    bool learns_memory() const override { return learns; }
     double now_s() override { return 0; }
-    bool has_run = false;
+    bool has_run = false, learns = false;
+    int asked = 0;
   } machine;
   TuneOptions options;
   options.max_memory_bytes = std::uint64_t{4} << 20;
@@ -69,6 +72,9 @@ TEST_CASE("Once a config has run, what it took counts, and the others are predic
   }
   machine.has_run = true;
   trials[2].rounds.resize(1);
+  limit.judge_again(trials, 3);
+  CHECK(machine.asked == 4);  // what learns nothing is asked once: 2,000 answers take 0.1 s
+  machine.learns = true;
   limit.judge_again(trials, 3);
   CHECK(trials[1].reason.empty());
   CHECK(trials[2].status == TrialStatus::infeasible);

@@ -122,14 +122,15 @@ TEST_CASE("The default space of a GPU stays small enough to be searched", "[plan
       workload.pixels = pixels;
       const TuneOptions plan = plan_on(gpu_of("9.0"), {}, workload, cpus);
       INFO(cpus << " CPUs");
-      CHECK(configs_of(plan.space).size() <= 2000);
+      CHECK(configs_of(plan.space).size() <= 4000);
       CHECK(plan.space.workers.front() == 0);
       CHECK(plan.space.workers[1] == 1);
       CHECK(plan.space.workers.back() == cpus);
     }
   }
-  const TuneOptions plan = plan_on(gpu_of("9.0"));
-  CHECK(plan.space.workers == std::vector{0, 1, 4, 16});
+  CHECK(plan_on(gpu_of("9.0"), {}, pictures(), 16).space.workers == std::vector{0, 1, 2, 4, 8, 16});
+  const TuneOptions plan = plan_on(gpu_of("9.0"), {}, pictures(), 384);
+  CHECK(plan.space.workers == std::vector{0, 1, 4, 8, 16, 32, 64, 128, 384});
   CHECK_THAT(left_out(plan, "workers"), ContainsSubstring("2: the space would have more than"));
   TuneRequest given;
   given.axes.read("workers", "0,1,2,3,4,5,6,7,8,9,10");

@@ -138,6 +138,7 @@ inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeSte
   workload.joules = options.joules;
   workload.order = options.order;
   workload.max_skips = options.max_skips;
+  workload.loading_threads = read_limits().cpus.usable;
   workload.memory_bytes = memory.free_bytes / 2;
   return workload;
 }

@@ -14,7 +14,7 @@
 
 namespace feedrate::inline v0 {
 
-/// Asks the measurer once for each config, and once for all that take the same device memory.
+/// Asks the measurer for each config, and once for all that take the same device memory.
 class MemoryLimit {
  public:
   MemoryLimit(Measurer& measurer, const TuneOptions& options)
@@ -25,16 +25,14 @@ class MemoryLimit {
   /// Why `config` can't be tried; empty where it fits.
   TrialReason why_not(const Config& config) {
     if (host_ != unlimited) {
-      const std::uint64_t bytes =
-          asked(host_bytes_, config, [&] { return measurer_.memory_bytes(config); });
+      const std::uint64_t bytes = measurer_.memory_bytes(config);
       if (bytes > host_) return {Why::memory, {}, bytes, host_};
     }
     if (own_ != unlimited) {
       Config on_device = config;  // how its batches come there takes none of it
       on_device.workers = on_device.prefetch = 0;
       on_device.pinned = false;
-      const std::uint64_t bytes =
-          asked(own_bytes_, on_device, [&] { return measurer_.device_memory_bytes(on_device); });
+      const std::uint64_t bytes = device_bytes(on_device);
       if (bytes > own_) return {Why::device_memory, {}, bytes, own_};
     }
     return {};
@@ -50,8 +48,7 @@ class MemoryLimit {
   /// it took, of the others a better prediction. The reference is what the user has, whatever it
   /// takes.
   void judge_again(std::vector<Trial>& trials, std::size_t reference) {
-    if (host_ == unlimited) return;
-    host_bytes_.clear();
+    if (host_ == unlimited || !measurer_.learns_memory()) return;
     for (std::size_t t = 0; t < trials.size(); ++t) {
       const bool is_settled =
           trials[t].status == TrialStatus::failed || trials[t].status == TrialStatus::infeasible;
@@ -61,20 +58,18 @@ class MemoryLimit {
 
  private:
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
-  using Known = std::vector<std::pair<Config, std::uint64_t>>;
 
-  template <class Ask>
-  static std::uint64_t asked(Known& known, const Config& config, Ask&& ask) {
-    for (const auto& [one, bytes] : known) {
-      if (one == config) return bytes;
+  std::uint64_t device_bytes(const Config& config) {
+    for (const auto& [known, bytes] : own_bytes_) {
+      if (known == config) return bytes;
     }
-    known.emplace_back(config, ask());
-    return known.back().second;
+    own_bytes_.emplace_back(config, measurer_.device_memory_bytes(config));
+    return own_bytes_.back().second;
   }
 
   Measurer& measurer_;
   std::uint64_t host_, own_;
-  Known host_bytes_, own_bytes_;
+  std::vector<std::pair<Config, std::uint64_t>> own_bytes_;  ///< what was asked for
 };
 
 }  // namespace feedrate::inline v0
