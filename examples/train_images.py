@@ -55,7 +55,7 @@ def loaders(options):
     order = torch.randperm(len(train), generator=torch.Generator().manual_seed(1)).tolist()
     held = len(order) // 10
     more = {"batch_size": options.batch, "num_workers": options.workers,
-            "persistent_workers": options.workers > 0}
+            "persistent_workers": options.workers > 0, "pin_memory": torch.cuda.is_available()}
     return (DataLoader(data.Subset(train, order[held:]), shuffle=True, drop_last=True, **more),
             DataLoader(data.Subset(test, order[:held]), **more), len(train.classes))
 
@@ -63,7 +63,8 @@ def loaders(options):
 def accuracy(model, loader, device):
     model.eval()
     with torch.no_grad():
-        right = sum((model(x.to(device)).argmax(1) == y.to(device)).sum().item() for x, y in loader)
+        right = sum((model(x.to(device, non_blocking=True)).argmax(1) == y.to(device)).sum().item()
+                    for x, y in loader)
     return right / len(loader.dataset)
 
 
@@ -88,7 +89,8 @@ def main():
     for epoch in range(options.epochs):
         model.train()
         for x, y in train:
-            loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
+            x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+            loss = nn.functional.cross_entropy(model(x), y)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

@@ -122,30 +122,33 @@ part_torch() {
   local programs
   has_torch || return 0
   need bench bench_cuda_step || return 0
-  compare 40 mlp-bf16 --model mlp --batch 128 --precision bf16 --variants eager,compile --steps 200
-  compare 20 images-bf16 --model images --batch 256 --precision bf16 --format channels_last --steps 20
-  compare 40 mlp-fp32 --model mlp --batch 128 --precision fp32 --variants eager,compile --steps 200
+  compare 50 mlp-bf16 --model mlp --batch 128 --precision bf16 --variants eager,compile --steps 200
+  compare 25 images-bf16 --model images --batch 256 --precision bf16 --format channels_last --steps 20
+  compare 25 images-tf32 --model images --batch 256 --precision tf32 --format channels_last --steps 20
 }
 
-# tune WEIGHT NAME PERCENT WORDS...: runs autotune with this percentage of its time as the budget.
+# tune WEIGHT NAME PERCENT MOST WORDS...: runs autotune with this percentage of its time as the budget, at
+# most MOST seconds, which is what the command takes by default.
 tune() {
   local weight=$1 name=$2 budget
   budget=$(($(seconds_of "$weight") * $3 / 100))
-  shift 3
+  budget=$((budget < $4 ? budget : $4))
+  shift 4
   mkdir -p "$out/autotune"
   run "$weight" "$name" - "${programs[0]}" --budget "$((budget > 0 ? budget : 1))s" --no-progress \
     --output "$out/autotune/$name.json" "$@"
 }
 
-# The budget of a script does not include its start, nor the starts of confirming launches.
+# The budget of a script does not include its start, nor the starts of the launches that confirm: where
+# PyTorch takes 10 s to start, they take 70 s of the first one.
 part_autotune() {
   local programs
   need tuner autotune || return 0
-  tune 25 images 75 --device cuda --workload images
-  tune 12 tabular 75 --device cuda --workload tabular --no-card
+  tune 18 images 80 60 --device cuda --workload images
+  tune 12 tabular 80 60 --device cuda --workload tabular --no-card
   has_torch || return 0
-  tune 43 script 25 --what-if bf16 -- "$torch_python" "$top/bench/scripts/gpu.py"
-  tune 20 script-mixed 50 --no-confirm -- "$torch_python" "$top/bench/scripts/gpu.py" mixed
+  tune 48 script 25 30 --what-if bf16 -- "$torch_python" "$top/bench/scripts/gpu.py"
+  tune 22 script-mixed 60 30 --no-confirm -- "$torch_python" "$top/bench/scripts/gpu.py" mixed
 }
 
 # Launches of one block or of small shapes: the sanitizer slows them down a hundredfold. All tools

@@ -93,6 +93,9 @@ TEST_CASE("shares are in percent, small ones with a decimal") {
   CHECK(format_percent(0.004) == "0.4 %");
   CHECK(format_percent(0.0999) == "10 %");
   CHECK(format_percent(-0.031) == "-3.1 %");
+  CHECK(format_error(0.012) == "±1.2 %");
+  CHECK(format_error(19079.09) == "±>99 %");
+  CHECK(format_error(undefined).empty());
 }
 
 TEST_CASE("the locale changes nothing") {

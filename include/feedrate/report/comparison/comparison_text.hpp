@@ -31,8 +31,8 @@ inline std::string shortened(std::string name, std::size_t columns) {
 /// "1,234 ±1.2 %", "-".
 inline std::string rate_text(const std::optional<Interval>& rate) {
   if (!rate) return "-";
-  const double error = rate->relative_error();
-  return format_number(rate->estimate) + (std::isfinite(error) ? " ±" + format_percent(error) : "");
+  const std::string error = format_error(rate->relative_error());
+  return format_number(rate->estimate) + (error.empty() ? "" : " " + error);
 }
 
 /// "92 ±1.5 %": the half of the width in points.

@@ -100,7 +100,8 @@ class RateTable {
     text_ += std::string(indent(), ' ') + left_aligned(label, label_columns()) +
              right_aligned(format_number(rate.estimate), 10);
     if (is_wide()) {
-      text_ += " " + left_aligned(error_of(rate), 6) + share(trial.fed()) + share(trial.busy());
+      text_ += " " + left_aligned(format_error(rate.relative_error()), 6) + share(trial.fed()) +
+               share(trial.busy());
       if (shows_driver()) text_ += share(trial.nvml_busy(), 11);
       text_ += share(of_best(report_, trial), 8);
     }
@@ -129,10 +130,6 @@ class RateTable {
            std::any_of(outcome.tiers.begin(), outcome.tiers.end(), [&](const TierChoice& choice) {
              return told(outcome.trials[choice.trial]);
            });
-  }
-
-  static std::string error_of(const Interval& rate) {
-    return std::isfinite(rate.relative_error()) ? "±" + format_percent(rate.relative_error()) : "";
   }
 
   static std::string bytes_text(std::uint64_t bytes) {

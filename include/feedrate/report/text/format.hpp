@@ -38,6 +38,13 @@ inline std::string format_percent(double share) {
   return fixed(100 * share, small ? 1 : 0) + " %";
 }
 
+/// Half of an interval's width relative to its estimate, as "±1.2 %"; empty where nothing is known.
+/// Of two rounds it can be a million times the estimate: "±>99 %" says as much.
+inline std::string format_error(double relative) {
+  if (!std::isfinite(relative)) return "";
+  return relative > 0.99 ? "±>99 %" : "±" + format_percent(relative);
+}
+
 /// How many columns a UTF-8 text takes: its code points. Wide and combining ones are not known.
 inline std::size_t columns_of(std::string_view text) noexcept {
   const auto begins = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
