@@ -67,6 +67,22 @@ TEST_CASE("The tuner sweeps pinned memory, precision and graphs of a GPU", "[swe
   CHECK(standin::living().device_blocks == 0);
 }
 
+TEST_CASE("The memory in use is that of a config, whatever ran before it", "[sweep]") {
+  // Bug: 14.5 GiB for a batch of 32, since steps of all batches were kept; or "memory is almost
+  // full" where it is full of them.
+  start_device_for_steps();
+  Pipeline pipeline(numbers_on_a_gpu(), 32, CacheMode::warm);
+  const auto used = [&](int batch, Precision precision) {
+    const Config config{.precision = precision, .batch = batch};
+    return pipeline.run({Part::coupled, config, {.seconds = 0, .max_batches = 2}}).device_bytes;
+  };
+  const std::uint64_t alone = used(8, Precision::fp32);
+  CHECK(used(32, Precision::fp32) > alone);
+  used(8, Precision::bf16);
+  CHECK(used(8, Precision::fp32) == alone);
+  CHECK(alone > 0);
+}
+
 TEST_CASE("Only batches that do not fit are infeasible", "[sweep]") {
   // Bug: one batch without room takes the whole run with it, or is called a failure.
   start_device_for_steps();

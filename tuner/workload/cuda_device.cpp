@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -84,8 +86,8 @@ class GpuSteps {
   /// The step of a config.
   AnyStep& of(const Config& config, cudaStream_t stream) {
     const Key key{config.precision, config.graph, config.accumulate, config.batch};
-    if (const auto found = made_.find(key); found != made_.end()) return *found->second;
-    return *made_.emplace(key, make(config, stream)).first->second;
+    if (const auto found = made_.find(key); found != made_.end()) return *found->second.step;
+    return *made_.emplace(key, Made{make(config, stream), bytes(config)}).first->second.step;
   }
 
   /// Gives the memory of all steps back.
@@ -96,10 +98,22 @@ class GpuSteps {
                                  static_cast<std::size_t>(config.batch));
   }
 
+  /// Of all that were made.
+  std::size_t held_bytes() const {
+    std::size_t held = 0;
+    for (const auto& [key, made] : made_) held += made.bytes;
+    return held;
+  }
+
   std::size_t largest_batch() const { return cuda::largest_cuda_batch(training_.model); }
 
  private:
   using Key = std::tuple<Precision, bool, int, int>;
+
+  struct Made {
+    std::unique_ptr<AnyStep> step;
+    std::size_t bytes;
+  };
 
   OptimizerSpec optimizer(const Config& config) const {
     OptimizerSpec optimizer = training_.optimizer;
@@ -114,7 +128,7 @@ class GpuSteps {
   }
 
   GpuTraining training_;
-  std::map<Key, std::unique_ptr<AnyStep>> made_;
+  std::map<Key, Made> made_;
 };
 
 class GpuTrainer final : public AsyncDevice {
@@ -179,7 +193,9 @@ class GpuTrainer final : public AsyncDevice {
   std::uint64_t used_bytes() override {
     if (step_) step_->synchronize();
     const cuda::MemoryState memory = cuda::memory_state();
-    return memory.total_bytes - memory.free_bytes;
+    const std::uint64_t used = memory.total_bytes - memory.free_bytes;
+    const std::uint64_t held = steps_.held_bytes() + uploader_->bytes();
+    return used - std::min(used, held - std::min(held, needed_));
   }
 
   std::size_t memory_bytes(const Config& config, const BatchLayout& layout) const override {
@@ -197,6 +213,7 @@ class GpuTrainer final : public AsyncDevice {
   void make_ready(const Config& config, const BatchLayout& layout) {
     step_ = &steps_.of(config, compute_->handle());
     uploader_->reserve(layout.bytes());
+    needed_ = memory_bytes(config, layout);
   }
 
   static constexpr cuda::FeedOptions feeding{.slots = 3, .stall_s = stall_s};
@@ -207,6 +224,7 @@ class GpuTrainer final : public AsyncDevice {
   std::optional<cuda::Uploader> uploader_;
   std::optional<StepTimes> times_;
   AnyStep* step_ = nullptr;
+  std::uint64_t needed_ = 0;    ///< bytes, by the config of that step
   std::optional<Batch> batch_;  ///< on the device
 };
 

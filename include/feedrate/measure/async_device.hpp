@@ -52,7 +52,8 @@ class AsyncDevice {
   /// Waits until all is done; no batch is leased any more.
   virtual DeviceWork finish() = 0;
 
-  /// Bytes of its memory in use, by all processes. Throws what the steps found wrong with the data.
+  /// Bytes of its memory in use, by all processes, without what earlier configs have left. Throws
+  /// what the steps found wrong with the data.
   virtual std::uint64_t used_bytes() = 0;
 
   /// Bytes of device memory that a config needs, without taking them.

@@ -51,7 +51,8 @@ struct Round {
   double host_s = 0;      ///< the caller needs to queue a batch's work: the least of all batches;
                           ///< 0: it steps itself
   double slab_s = 0;      ///< making the memory of its slots took, once and before the round
-  std::uint64_t device_bytes = 0;  ///< of that memory in use at the end, by all; 0: it has none
+  /// Of that memory in use at the end, by all, without what earlier configs left; 0: it has none.
+  std::uint64_t device_bytes = 0;
   double nvml_busy = -1;     ///< share of the time in which some kernel ran, as nvidia-smi shows
                              ///< it; < 0: unknown
   double power_w = 0;        ///< of the GPU, mean; 0: unknown, as below

@@ -64,6 +64,9 @@ class Uploader {
     slot_bytes_ = batch_bytes;
   }
 
+  /// Of the slots on the device.
+  std::size_t bytes() const noexcept { return memory_.bytes(); }
+
   /// Queues the copy of a leased batch and lets `compute` wait for it. The lease ends when the
   /// bytes are copied. What was queued on `compute` until now is what uses the batch uploaded
   /// before. The result lies on the device and is valid until the next upload, and while its layout
