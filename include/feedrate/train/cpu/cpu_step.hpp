@@ -19,7 +19,7 @@
 #include "feedrate/train/cpu/cpu_worker.hpp"
 #include "feedrate/train/cpu/parameters.hpp"
 #include "feedrate/train/cpu/pool.hpp"
-#include "feedrate/train/loss.hpp"
+#include "feedrate/train/kernels/loss.hpp"
 #include "feedrate/train/optimizer.hpp"
 #include "feedrate/train/plan.hpp"
 #include "feedrate/train/step.hpp"

@@ -15,8 +15,8 @@
 #include "feedrate/train/cpu/cpu.hpp"
 #include "feedrate/train/cpu/cpu_product.hpp"
 #include "feedrate/train/kernels/kernels.hpp"
+#include "feedrate/train/kernels/loss.hpp"
 #include "feedrate/train/kernels/pooling.hpp"
-#include "feedrate/train/loss.hpp"
 #include "feedrate/train/plan.hpp"
 #include "feedrate/train/worker_memory.hpp"
 

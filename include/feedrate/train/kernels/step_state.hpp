@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "feedrate/core/host_device.hpp"
-#include "feedrate/train/loss.hpp"
+#include "feedrate/train/kernels/loss.hpp"
 #include "feedrate/train/optimizer.hpp"
 
 namespace feedrate::inline v0 {

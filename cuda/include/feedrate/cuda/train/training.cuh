@@ -15,12 +15,12 @@
 #include "feedrate/cuda/train/parameter_places.hpp"
 #include "feedrate/cuda/train/step_memory.hpp"
 #include "feedrate/train/kernels/kernels.hpp"
+#include "feedrate/train/kernels/loss.hpp"
 #include "feedrate/train/kernels/pool_packs.hpp"
 #include "feedrate/train/kernels/pooling.hpp"
 #include "feedrate/train/kernels/step_state.hpp"
 #include "feedrate/train/kernels/unpool.hpp"
 #include "feedrate/train/kernels/update.hpp"
-#include "feedrate/train/loss.hpp"
 #include "feedrate/train/plan.hpp"
 
 namespace feedrate::inline v0::cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests of softmax cross-entropy.
-#include "feedrate/train/loss.hpp"
+#include "feedrate/train/kernels/loss.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
