@@ -3,6 +3,8 @@
 
 import ast
 import bisect
+import collections
+import copy
 import functools
 import linecache
 import re
@@ -13,6 +15,10 @@ PARAMETERS = ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "n
               "multiprocessing_context", "generator")
 LOADER_CLASSES = ("DataLoader", "WebLoader")  # ends of names; webdataset's hands all on
 INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")  # in the path of what is not the user's
+
+
+# Of a function: names of those that may be given by place, and of all.
+Parameters = collections.namedtuple("Parameters", "by_place names")
 
 
 class Unclear(Exception):
@@ -58,6 +64,19 @@ class Call:
         self.makes_loader = self.function.endswith(LOADER_CLASSES) or self.function == "__init__"
         has_keywords = any(keyword.arg in PARAMETERS for keyword in node.keywords)
         self.is_sure = is_only or self.makes_loader or has_keywords
+        self._parameters = None
+
+    def of(self, parameters):
+        """The same call of a function with these parameters."""
+        same = copy.copy(self)
+        same._parameters = parameters
+        return same
+
+    def takes(self, keyword):
+        """Whether the function has such a parameter; None where that is not known."""
+        if self.makes_loader:
+            return True
+        return keyword in self._parameters.names if self._parameters else None
 
     def argument(self, keyword):
         """What sets a parameter, by its name or by its place; None where nothing does."""
@@ -67,9 +86,12 @@ class Call:
         return self._positional(keyword)
 
     def _positional(self, keyword):
-        if not self.makes_loader or keyword not in PARAMETERS:
+        names = PARAMETERS if self.makes_loader else ()
+        if self._parameters:
+            names = self._parameters.by_place
+        if keyword not in names:
             return None
-        at = PARAMETERS.index(keyword) + self._shift()
+        at = names.index(keyword) + self._shift()
         before = self.node.args[:at + 1]
         if any(isinstance(given, ast.Starred) for given in before):
             raise Unclear("the contents of the starred argument are not known")

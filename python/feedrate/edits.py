@@ -52,7 +52,7 @@ def edits_of(call, changes, maker=None):
             new[keyword] = value
         else:
             edits.append((source.start(node), source.end(node), repr(value)))
-    if new and maker is not None and not call.makes_loader:
+    if maker is not None and not all(map(call.takes, new)):
         raise Unclear("a library's function may not accept the keyword")
     if new:
         edits += _packed(call, new) if call.packed() else _appended(call, new)

@@ -7,10 +7,11 @@ out. Where the text can't be read or understood, a sentence says what to set ins
 
 import ast
 import difflib
+import inspect
 import os
 import sys
 
-from .calls import INSTALLED, PARAMETERS, Text, Unclear, find_call
+from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call
 from .config_files import ending_of
 from .edits import Code, edited, edits_of
 from .options import Literal, Option, Unknown, Variable
@@ -37,17 +38,20 @@ class Site:
     """A place in the user's source where a DataLoader was made.
 
     `maker` is the library that made it for the user, as transformers does; None where the user did.
+    `called` is the function of it that the line calls: its name and its Parameters; None where
+    these are not known.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
     `way` holds (file, line) of each call in the user's code that led there, the innermost first: it
     tells the callers of a function apart that makes loaders for several of them. `types` holds for
     each the names of the types of its variables.
     """
 
-    def __init__(self, file, line, end=None, maker=None, way=(), types=()):
+    def __init__(self, file, line, end=None, maker=None, way=(), types=(), called=None):
         self.file = file
         self.line = line
         self.end = end
         self.maker = maker
+        self.called = called
         self.way = way
         self.types = types
 
@@ -57,9 +61,13 @@ class Site:
         found = find_call(self.file, self.line, self.end)
         if found is None or not found.is_sure:
             return None
-        if self.maker is not None and "loader" not in found.function.lower():
-            return None
-        return found
+        if self.maker is None:
+            return found
+        if self.called is not None and self.called[0] == found.function:
+            found = found.of(self.called[1])
+        if "loader" in found.function.lower() or found.takes("num_workers"):
+            return found
+        return None
 
     @property
     def is_loader_call(self):
@@ -86,7 +94,9 @@ def call_site(skip_modules=LIBRARIES):
             at = kinds.index(wanted)
             users = [frame for frame, kind in zip(frames, kinds) if kind == "user"]
             way = tuple(_place(frame) for frame in users)
-            return _site(frames[at], _maker(frames[:at], kinds), way, tuple(map(_types, users)))
+            site = _site(frames[at], _maker(frames[:at], kinds), way, tuple(map(_types, users)))
+            site.called = _called(frames[at - 1]) if at > 0 else None
+            return site
     return None
 
 
@@ -124,6 +134,16 @@ def _first_argument(frame):
     """Of the function that a frame runs; in a constructor that is the object itself."""
     code = frame.f_code
     return frame.f_locals.get(code.co_varnames[0]) if code.co_argcount > 0 else None
+
+
+def _called(frame):
+    """The name and the Parameters of the function that a frame runs; None where it takes any."""
+    code = frame.f_code
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    names = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+    own = int(names[:1] in (("self",), ("cls",)))
+    return code.co_name, Parameters(names[own:code.co_argcount], names[own:])
 
 
 def _place(frame):
@@ -203,9 +223,14 @@ class _Wanted:
         self._now, self._argv = now, argv
         self._in_call, self._elsewhere, self._unfollowed = {}, [], []
         self.options, self.environment = [], {}
-        for keyword, value in changes.items():
-            self._sort_in(keyword, value, changes)
-        self._guard(changes)
+        taken = {keyword: value for keyword, value in changes.items()
+                 if site.maker is None or call.takes(keyword) is not False}
+        self._refused = [keyword for keyword in changes if keyword not in taken]
+        if not taken:
+            raise Unclear("the library's function takes none of them")
+        for keyword, value in taken.items():
+            self._sort_in(keyword, value, taken)
+        self._guard(taken)
 
     def _origin(self, keyword):
         """Of an argument; None where it is not known, or has not the value that the loader has."""
@@ -229,6 +254,8 @@ class _Wanted:
     def _sort_in(self, keyword, value, changes):
         origin = self._origin(keyword)
         node = self._call.argument(keyword)
+        if origin is None and isinstance(node, ast.Constant) and self._site.maker is not None:
+            raise Unclear("the library may have made another value of it")
         if origin is None and node is not None and not isinstance(node, ast.Constant):
             self._unfollowed.append(" ".join(self._call.source.of(node).split()))
         if origin is not None and self._is_shared(origin, keyword, changes):
@@ -258,11 +285,16 @@ class _Wanted:
             self._in_call["prefetch_factor"] = Code("%r if %s > 0 else None" % (value, workers))
 
     def unfollowed(self):
-        """A sentence where a value is written into the call, since what sets it is not known."""
-        if not self._unfollowed:
-            return ""
-        return "(Where %s has its value from was not found, so the call is changed.)" % (
-            " and ".join(dict.fromkeys(self._unfollowed)))
+        """A sentence where a value is written into the call, since what sets it is not known, and
+        where a library's function has no parameter for a change."""
+        told = []
+        if self._unfollowed:
+            told.append("Where %s has its value from was not found, so the call is changed." % (
+                " and ".join(dict.fromkeys(self._unfollowed))))
+        if self._refused:
+            told.append("%s of %s takes no %s, so that stays." % (
+                self._call.function, self._site.maker, " and no ".join(self._refused)))
+        return "(%s)" % " ".join(told) if told else ""
 
     def edits(self):
         """By file, the edits of its text. Raises Unclear."""

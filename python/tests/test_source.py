@@ -13,6 +13,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from feedrate import calls, edits, source  # noqa: E402
+from feedrate.calls import Parameters  # noqa: E402
 
 HAS_POSITIONS = sys.version_info >= (3, 11)
 
@@ -352,6 +353,37 @@ class Doubt(Sources):
                       source.change(site, {"num_workers": 8, "pin_memory": True})["diff"])
 
 
+    def test_a_library_s_function_is_given_what_it_has_parameters_for(self):
+        # Bug: "timm makes this DataLoader: set num_workers=8, prefetch_factor=4 where it takes its
+        # settings from", as timm's function takes the one and not the other; and nothing to apply.
+        text = "loader = create_loader(ds, 2, num_workers=%d)"
+        called = ("create_loader", Parameters(("dataset", "batch_size", "num_workers"),
+                                              ("dataset", "batch_size", "num_workers", "pin_memory")))
+        site = source.Site(self.write(text % 1), 1, maker="timm", called=called)
+        told = source.change(site, {"num_workers": 8, "prefetch_factor": 4, "pin_memory": True},
+                             now={"num_workers": 1})
+        self.assertIn("+loader = create_loader(ds, 2, num_workers=8, pin_memory=True)", told["diff"])
+        self.assertIn("(create_loader of timm takes no prefetch_factor, so that stays.)", told["diff"])
+        self.assertIn("+loader", told["patch"])
+        told = source.change(site, {"prefetch_factor": 4})
+        self.assertIn("timm makes this DataLoader: set prefetch_factor=4", told["diff"])
+
+    def test_a_library_s_argument_by_place_is_changed_there(self):
+        # Bug: a second value for one parameter.
+        called = ("loaders", Parameters(("self_", "num_workers"), ("self_", "num_workers")))
+        site = source.Site(self.write("a, b = loaders(ds, 2)"), 1, maker="kit", called=called)
+        self.assertIn("+a, b = loaders(ds, 8)",
+                      source.change(site, {"num_workers": 8}, now={"num_workers": 2})["diff"])
+
+    def test_a_value_that_a_library_has_changed_is_left_to_the_user(self):
+        # Bug: 8 for each of two ranks, where the user's 4 had become 2.
+        called = ("create_loader", Parameters((), ("num_workers",)))
+        site = source.Site(self.write("create_loader(num_workers=4)"), 1, maker="timm", called=called)
+        told = source.change(site, {"num_workers": 8}, now={"num_workers": 2})
+        self.assertIn("timm makes this DataLoader: set num_workers=8", told["diff"])
+        self.assertIsNone(told["patch"])
+
+
 class Change(Sources):
     def test_tells_what_decides_a_keyword_today(self):
         path = self.write("""
@@ -476,6 +508,18 @@ class CallSite(Sources):
         site = self.site("loader = make(1)", make=make)
         self.assertEqual((site.line, site.maker), (1, "transformers"))
         self.assertFalse(site.is_loader_call)
+
+    def test_the_parameters_of_a_library_s_function_are_known(self):
+        make = self.library("""
+            def make(x, workers=2, *, num_workers=1):
+                return DataLoader(x)
+            """, "transformers")
+        site = self.site("loader = make(1, num_workers=1)", make=make)
+        self.assertEqual(site.called, ("make", Parameters(("x", "workers"),
+                                                          ("x", "workers", "num_workers"))))
+        self.assertIn("+loader = make(1, num_workers=3)", source.change(site, {"num_workers": 3})["diff"])
+        make = self.library("def make(x, **more): return DataLoader(x)", "transformers")
+        self.assertIsNone(self.site("loader = make(1)", make=make).called)
 
     def test_a_library_s_subclass_is_made_by_the_user(self):
         make = self.library("""
