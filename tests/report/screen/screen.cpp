@@ -288,6 +288,27 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
       ContainsSubstring("The reference does not fit into memory: The GPU has no room for it."));
 }
 
+TEST_CASE("What holds the rate back as recommended is said below the causes", "[screen]") {
+  // Bug: "SET ... 15.4x", and not a word of the GPU that waits 81 % of the time all the same.
+  Report report = testing::example_report();
+  Trial& chosen = report.outcome.trials[report.outcome.tiers[0].trial];
+  chosen.config.workers = 16;
+  chosen.ceilings = Ceilings{.loader = 8382, .copy = 343395, .device = 41350, .coupled = 7661};
+  CHECK_THAT(
+      flowing(report),
+      ContainsSubstring("As recommended, the step still waits for data 81 % of the time: the "
+                        "loader alone reaches 8,382 samples/s with 16 workers, the device "
+                        "41,350. -> Make samples cheaper to load, or add CPU cores (at most "
+                        "5.4x)"));
+  chosen.ceilings->loader = 39'000;  // fast enough: something else is why
+  CHECK_THAT(flowing(report), !ContainsSubstring("still waits"));
+  chosen.ceilings->loader = 8382;
+  chosen.ceilings->coupled = 34'000;
+  CHECK_THAT(flowing(report), !ContainsSubstring("still waits"));
+  chosen.ceilings.reset();
+  CHECK_THAT(flowing(report), !ContainsSubstring("still waits"));
+}
+
 TEST_CASE("nvml_busy is shown beside busy if a driver reported it", "[screen]") {
   // Bug: a column of dashes on the cpu, or a table that runs over the edge because of it.
   Report report = testing::full_report();
