@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "feedrate/report/report.hpp"
@@ -95,32 +94,26 @@ inline void add_measurements(std::vector<std::string>& lines, const Report& repo
   }
 }
 
-/// What holds the rate back as recommended, with the bound of what more could be gained there;
-/// empty where the step waits less than a fifth of the time, or where the loader is not why. An
-/// emulated accelerator has lines of its own.
-inline std::vector<std::string> still_waits(const Report& report) {
+/// What holds the rate back as recommended, and the bound of what is left to gain; empty where the
+/// step waits less than a fifth of the time, or where the loader is not why. An emulated
+/// accelerator has lines of its own.
+inline std::string still_waits(const Report& report) {
   const Outcome& outcome = report.outcome;
   const Trial& best = outcome.recommended();
   if (report.accelerator || !best.ceilings) return {};
   if (best.config == outcome.trials[outcome.reference].config) return {};
   constexpr double fed = 0.8;
-  const double device = best.ceilings->device, loader = best.ceilings->loader;
-  const double rate =
-      best.ceilings->coupled > 0 ? best.ceilings->coupled : best.samples_per_s().estimate;
-  if (rate > fed * device || loader > fed * device) return {};
-  const int workers = best.config.workers;
-  return {"As recommended, the step still waits for data " + format_percent(1 - rate / device) +
-              " of the time: the loader alone reaches " + format_number(loader) +
-              " samples/s with " + std::to_string(workers) +
-              (workers == 1 ? " worker" : " workers") + ", the device " + format_number(device) +
-              ".",
-          "-> Make samples cheaper to load, or add CPU cores (at most " +
-              format_number(device / rate) + "x)"};
+  const Ceilings& alone = *best.ceilings;
+  const double rate = alone.coupled > 0 ? alone.coupled : best.samples_per_s().estimate;
+  if (std::max(rate, alone.loader) > fed * alone.device) return {};
+  return "As recommended it still waits " + format_percent(1 - rate / alone.device) +
+         ": loading is the limit (at most " + format_number(alone.device / rate) + "x).";
 }
 
 }  // namespace detail
 
-/// The first three causes, or all, and what is left as recommended. Needs a tier.
+/// The first three causes, or all; what is left as recommended takes the place of the third. Needs
+/// a tier.
 inline std::vector<std::string> why_lines(const Report& report, bool verbose) {
   constexpr std::size_t most = 3;
   const Outcome& outcome = report.outcome;
@@ -132,7 +125,9 @@ inline std::vector<std::string> why_lines(const Report& report, bool verbose) {
   } else if (causes.empty()) {
     lines.push_back(detail::no_cause(report));
   }
-  const std::size_t shown = verbose ? causes.size() : std::min(causes.size(), most);
+  const std::string left = detail::still_waits(report);
+  const std::size_t room = left.empty() ? most : most - 1;
+  const std::size_t shown = verbose ? causes.size() : std::min(causes.size(), room);
   for (std::size_t c = 0; c < shown; ++c) {
     detail::add_cause(lines, causes[c], cause_text(report, c), verbose);
   }
@@ -140,7 +135,7 @@ inline std::vector<std::string> why_lines(const Report& report, bool verbose) {
     lines.push_back(format_percent(outcome.unexplained_share) +
                     " of the lost time is unexplained.");
   }
-  for (std::string& line : detail::still_waits(report)) lines.push_back(std::move(line));
+  if (!left.empty()) lines.push_back(left);
   if (verbose) detail::add_measurements(lines, report);
   return lines;
 }
