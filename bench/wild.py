@@ -210,14 +210,7 @@ def launched(options, name, key, report):
     with tempfile.TemporaryDirectory() as where:
         folder = folder_of(options, name, where)
         command, environment = command_of(options, name), {}
-        if key == "answer" and name == "hf_trainer" and not is_kept(report):
-            # A sentence is printed there: written as a user would.
-            config = report["recommendation"]["config"]
-            path = folder / (name + ".py")
-            text = written(name, path.read_text(), config["workers"])
-            path.write_text(text.replace("disable_tqdm=True",
-                                         f"disable_tqdm=True, dataloader_prefetch_factor={config['prefetch']}"))
-        elif key == "answer" and not is_kept(report):
+        if key == "answer" and not is_kept(report):
             command, environment = printed_launch(options, name, report, folder)
         elif isinstance(key, int):
             path = folder / (name + ".py")

@@ -11,6 +11,7 @@ import inspect
 import os
 import sys
 
+from . import trainer_arguments
 from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call
 from .config_files import ending_of
 from .edits import Code, edited, edits_of
@@ -20,14 +21,6 @@ from .patch import patch_of, text_of
 
 LIBRARIES = frozenset(["torch", "torchvision", "torchdata", "lightning", "lightning_fabric",
                        "pytorch_lightning", "accelerate", "transformers", "feedrate"])
-# transformers' Trainer makes its DataLoader itself, of these.
-TRAINING_ARGUMENTS = {
-    "batch_size": "per_device_train_batch_size",
-    "num_workers": "dataloader_num_workers",
-    "pin_memory": "dataloader_pin_memory",
-    "prefetch_factor": "dataloader_prefetch_factor",
-    "persistent_workers": "dataloader_persistent_workers",
-}
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 LIBRARY_FOLDER = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 
@@ -39,19 +32,21 @@ class Site:
 
     `maker` is the library that made it for the user, as transformers does; None where the user did.
     `called` is the function of it that the line calls: its name and its Parameters; None where
-    these are not known.
+    these are not known. `arguments` are those of transformers' Trainer, of which it makes the loader;
+    None without one.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
     `way` holds (file, line) of each call in the user's code that led there, the innermost first: it
     tells the callers of a function apart that makes loaders for several of them. `types` holds for
     each the names of the types of its variables.
     """
 
-    def __init__(self, file, line, end=None, maker=None, way=(), types=(), called=None):
+    def __init__(self, file, line, end=None, maker=None, way=(), types=(), called=None, arguments=None):
         self.file = file
         self.line = line
         self.end = end
         self.maker = maker
         self.called = called
+        self.arguments = arguments
         self.way = way
         self.types = types
 
@@ -65,9 +60,8 @@ class Site:
             return found
         if self.called is not None and self.called[0] == found.function:
             found = found.of(self.called[1])
-        if "loader" in found.function.lower() or found.takes("num_workers"):
-            return found
-        return None
+        takes_workers = found.takes("num_workers") or found.takes("dataloader_num_workers")
+        return found if takes_workers or "loader" in found.function.lower() else None
 
     @property
     def is_loader_call(self):
@@ -96,6 +90,7 @@ def call_site(skip_modules=LIBRARIES):
             way = tuple(_place(frame) for frame in users)
             site = _site(frames[at], _maker(frames[:at], kinds), way, tuple(map(_types, users)))
             site.called = _called(frames[at - 1]) if at > 0 else None
+            site.arguments = trainer_arguments.arguments_of(frames[:at])
             return site
     return None
 
@@ -197,6 +192,10 @@ def change(site, changes, argv=None, now=None):
         return dict(told, diff="Where the DataLoader is made, set %s." % _settings(changes))
     call = site.call
     told.update(file=site.file, line=site.line, name=call.name if call else None)
+    if site.arguments is not None:
+        of_arguments = _change_of_arguments(site, changes, argv, now or {})
+        if of_arguments is not None:
+            return dict(told, **of_arguments)
     if call is None:
         return dict(told, diff=_sentence(site, changes))
     try:
@@ -208,6 +207,34 @@ def change(site, changes, argv=None, now=None):
     told.update(options=wanted.options, environment=wanted.environment)
     shown_edits = "\n".join(filter(None, [_shown_edits(call, edits, site), wanted.unfollowed()]))
     return dict(told, diff=shown_edits, patch=patch_of(edits))
+
+
+def _change_of_arguments(site, changes, argv, now):
+    """What `change` tells of a loader that a Trainer makes of its arguments; None where they are made
+    in no one place of the user's."""
+    arguments, files = site.arguments, list(dict.fromkeys([file for file, _ in site.way] or [site.file]))
+    renamed = trainer_arguments.named(changes)
+    options = trainer_arguments.options_of(renamed, arguments, files,
+                                           sys.argv[1:] if argv is None else argv)
+    if options is not None:
+        return {"diff": "", "options": options}
+    found = trainer_arguments.call_of(arguments, files)
+    if found is None or not arguments.names.issuperset(renamed):
+        return None
+    file, node, called = found
+    place = Site(file, node.lineno, (node.end_lineno, node.end_col_offset), "transformers", site.way,
+                 site.types, called)
+    call = place.call
+    if changes.get("num_workers") == 0 and call is not None:
+        renamed.update((name, value) for name, value in
+                       trainer_arguments.named(trainer_arguments.WITHOUT_WORKERS).items()
+                       if call.argument(name) is not None)
+    told = change(place, renamed, argv, trainer_arguments.named(now))
+    if told["patch"] is None and not told["options"] and not told["environment"]:
+        return None
+    names = trainer_arguments.named(dict.fromkeys(changes))
+    old = {keyword: told["old"][name] for keyword, name in zip(changes, names)}
+    return dict(told, name=None, old=old)
 
 
 def diff(file, line, changes):
@@ -321,9 +348,8 @@ def _settings(changes):
 
 def _sentence(site, changes):
     if site.maker == "transformers":
-        named = {TRAINING_ARGUMENTS.get(name, name): value for name, value in changes.items()}
         return "%s: transformers makes this DataLoader: set TrainingArguments(%s)." % (
-            site, _settings(named))
+            site, _settings(trainer_arguments.named(changes)))
     if site.maker is not None:
         return "%s: %s makes this DataLoader: set %s where it takes its settings from." % (
             site, site.maker, _settings(changes))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where transformers' Trainer has the settings of its DataLoader from: the user's call of
+TrainingArguments, or of a class derived from it, or the words that HfArgumentParser reads."""
+
+import ast
+import collections
+
+from .calls import Parameters
+from .options import Option, last_word, words_of
+from .origin import source_of
+
+# The names there, by those of DataLoader.
+NAMES = {
+    "batch_size": "per_device_train_batch_size",
+    "num_workers": "dataloader_num_workers",
+    "pin_memory": "dataloader_pin_memory",
+    "prefetch_factor": "dataloader_prefetch_factor",
+    "persistent_workers": "dataloader_persistent_workers",
+}
+# What they have to be where nobody loads beside the loop.
+WITHOUT_WORKERS = {"persistent_workers": False, "prefetch_factor": None}
+
+# The class of a Trainer's arguments, and those of NAMES that it has.
+Arguments = collections.namedtuple("Arguments", "class_name names")
+
+
+def arguments_of(frames):
+    """The Arguments of the Trainer that these frames are in; None where they are in none."""
+    for frame in frames:
+        held = getattr(frame.f_locals.get("self"), "args", None)
+        names = frozenset(name for name in NAMES.values() if hasattr(held, name))
+        if NAMES["num_workers"] in names:
+            return Arguments(type(held).__name__, names)
+    return None
+
+
+def named(changes):
+    """Keyword arguments of DataLoader by their names here."""
+    return {NAMES.get(keyword, keyword): value for keyword, value in changes.items()}
+
+
+def call_of(arguments, files):
+    """(file, call, what is known of its function) of the one place in these files that makes them; None
+    where there is none, or several."""
+    found = [(file, node) for file in files for source in [source_of(file)] if source is not None
+             for node in source.nodes(ast.Call) if last_word(node.func) == arguments.class_name]
+    if len(found) != 1:
+        return None
+    file, node = found[0]
+    return file, node, (arguments.class_name, Parameters((), arguments.names))
+
+
+def options_of(changes, arguments, files, argv):
+    """The options of the command line for changes by their names here, where a script leaves them to
+    HfArgumentParser; None where it does not, or reads them from a file."""
+    sources = [source for source in map(source_of, files) if source is not None]
+    parses = any(last_word(node.func) == "HfArgumentParser"
+                 for source in sources for node in source.nodes(ast.Call))
+    if not parses or call_of(arguments, files) or any(
+            word.endswith((".json", ".yaml", ".yml")) for word in argv[:1]):
+        return None
+    options = []
+    for name, value in changes.items():
+        words = ["--" + name, "--" + name.replace("_", "-")]
+        option = Option(words[:1], words_of(words, argv))
+        options.append({"words": option.words, "given": option.given(value)})
+    return options
