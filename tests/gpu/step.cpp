@@ -44,7 +44,7 @@ TEST_CASE("Toys of every kind of layer take the step that they take on the CPU")
       CAPTURE(name_of(precision), model.input[0], model.layers.size());
       CHECK(distance_after_one(model, precision, 9, 9) < bound_of(precision));
       CHECK(distance_after_one(model, precision, 37, 13) < bound_of(precision));
-      CHECK(gradient_distance(model, precision, 9, 9) < gradient_bound_of(precision));
+      CHECK(gradient_distance(model, precision, 9, 9, 9) < gradient_bound_of(precision));
     }
   }
 }
