@@ -154,7 +154,7 @@ class Loader {
     loader_.reset();
   }
 
-  /// Called when Python exits: its threads must end before what they use is destroyed.
+  /// Python calls this when it exits. The threads end here, before Python destroys what they use.
   static void close_all() {
     const std::lock_guard lock(all_mutex());
     for (Loader* const loader : all()) loader->close();

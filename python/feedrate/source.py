@@ -14,7 +14,7 @@ import sys
 from . import trainer_arguments
 from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call
 from .config_files import ending_of
-from .edits import Code, edited, edits_of
+from .edits import WITHOUT_WORKERS, Code, edited, edits_of
 from .options import Literal, Option, Unknown, Variable
 from .origin import origin_of
 from .patch import patch_of, text_of
@@ -221,13 +221,12 @@ def _change_of_arguments(site, changes, argv, now):
     found = trainer_arguments.call_of(arguments, files)
     if found is None or not arguments.names.issuperset(renamed):
         return None
-    file, node, called = found
+    file, node = found
     place = Site(file, node.lineno, (node.end_lineno, node.end_col_offset), "transformers", site.way,
-                 site.types, called)
+                 site.types, trainer_arguments.called(arguments))
     call = place.call
     if changes.get("num_workers") == 0 and call is not None:
-        renamed.update((name, value) for name, value in
-                       trainer_arguments.named(trainer_arguments.WITHOUT_WORKERS).items()
+        renamed.update((name, value) for name, value in trainer_arguments.named(WITHOUT_WORKERS).items()
                        if call.argument(name) is not None)
     told = change(place, renamed, argv, trainer_arguments.named(now))
     if told["patch"] is None and not told["options"] and not told["environment"]:

@@ -17,9 +17,6 @@ NAMES = {
     "prefetch_factor": "dataloader_prefetch_factor",
     "persistent_workers": "dataloader_persistent_workers",
 }
-# What they have to be where nobody loads beside the loop.
-WITHOUT_WORKERS = {"persistent_workers": False, "prefetch_factor": None}
-
 # The class of a Trainer's arguments, and those of NAMES that it has.
 Arguments = collections.namedtuple("Arguments", "class_name names")
 
@@ -40,24 +37,21 @@ def named(changes):
 
 
 def call_of(arguments, files):
-    """(file, call, what is known of its function) of the one place in these files that makes them; None
-    where there is none, or several."""
-    found = [(file, node) for file in files for source in [source_of(file)] if source is not None
-             for node in source.nodes(ast.Call) if last_word(node.func) == arguments.class_name]
-    if len(found) != 1:
-        return None
-    file, node = found[0]
-    return file, node, (arguments.class_name, Parameters((), arguments.names))
+    """(file, node) of the one call in these files that makes them; None where there is none, or several."""
+    found = _calls(files, arguments.class_name)
+    return found[0] if len(found) == 1 else None
+
+
+def called(arguments):
+    """What `source.Site.called` is of that call."""
+    return arguments.class_name, Parameters((), arguments.names)
 
 
 def options_of(changes, arguments, files, argv):
-    """The options of the command line for changes by their names here, where a script leaves them to
-    HfArgumentParser; None where it does not, or reads them from a file."""
-    sources = [source for source in map(source_of, files) if source is not None]
-    parses = any(last_word(node.func) == "HfArgumentParser"
-                 for source in sources for node in source.nodes(ast.Call))
-    if not parses or call_of(arguments, files) or any(
-            word.endswith((".json", ".yaml", ".yml")) for word in argv[:1]):
+    """The options of the command line for changes by their names here, where HfArgumentParser reads
+    them; None where it does not, or reads a file."""
+    reads_file = any(word.endswith((".json", ".yaml", ".yml")) for word in argv[:1])
+    if reads_file or not _calls(files, "HfArgumentParser") or _calls(files, arguments.class_name):
         return None
     options = []
     for name, value in changes.items():
@@ -65,3 +59,10 @@ def options_of(changes, arguments, files, argv):
         option = Option(words[:1], words_of(words, argv))
         options.append({"words": option.words, "given": option.given(value)})
     return options
+
+
+def _calls(files, name):
+    """(file, node) of each call of a function or class of this name."""
+    sources = [source for source in map(source_of, files) if source is not None]
+    return [(source.file, node) for source in sources for node in source.nodes(ast.Call)
+            if last_word(node.func) == name]

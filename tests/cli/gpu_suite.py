@@ -114,6 +114,8 @@ def one_call_brings_every_figure_home_in_one_archive(tmp):
         report = json.loads((home / "results" / f"h100-pcie-{name}.json").read_text())
         validate(report)
         assert report["device"] == "cuda:0", report["device"]
+        written = json.loads((home / "autotune" / f"{name}.json").read_text())
+        assert report["trials"] == written["trials"] and report["space"] == written["space"], name
     for name in ("script", "script-mixed"):
         validate(json.loads((home / "results" / f"h100-pcie-{name}.json").read_text()))
         assert str(ROOT) not in (home / "results" / f"h100-pcie-{name}.json").read_text()

@@ -135,6 +135,16 @@ def without_places(text, folder):
     return text
 
 
+def with_short_lines(report):
+    """The text of a report with one line for each config: a GPU's space has thousands."""
+    rows = {"trials": report["trials"], "not_reached": report["space"]["not_reached"]}
+    space = {**report["space"], "not_reached": ["<not_reached>"]}
+    text = json.dumps({**report, "trials": ["<trials>"], "space": space}, indent=2, ensure_ascii=False)
+    for name, values in rows.items():
+        text = text.replace(f'"<{name}>"', ",\n".join(json.dumps(value, ensure_ascii=False) for value in values))
+    return text + "\n"
+
+
 def write_results(folder, card):
     """Writes results/ of the folder, with the names to commit."""
     results, name = folder / "results", slug(card["gpu"])
@@ -142,5 +152,6 @@ def write_results(folder, card):
     results.mkdir()
     (results / f"{name}.json").write_text(without_places(json.dumps(card, indent=1) + "\n", folder))
     for answer in card["autotune"]:
-        report = (folder / "autotune" / f"{answer['name']}.json").read_text()
-        (results / f"{name}-{answer['name']}.json").write_text(without_places(report, folder))
+        report = json.loads((folder / "autotune" / f"{answer['name']}.json").read_text())
+        text = without_places(with_short_lines(report), folder)
+        (results / f"{name}-{answer['name']}.json").write_text(text)

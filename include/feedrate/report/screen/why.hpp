@@ -106,7 +106,7 @@ inline std::string still_waits(const Report& report) {
   const Ceilings& alone = *best.ceilings;
   const double rate = alone.coupled > 0 ? alone.coupled : best.samples_per_s().estimate;
   if (std::max(rate, alone.loader) > fed * alone.device) return {};
-  return "As recommended it still waits " + format_percent(1 - rate / alone.device) +
+  return "As recommended the step waits " + format_percent(1 - rate / alone.device) +
          ": loading is the limit (at most " + format_number(alone.device / rate) + "x).";
 }
 
