@@ -32,8 +32,8 @@ class Site:
 
     `maker` is the library that made it for the user, as transformers does; None where the user did.
     `called` is the function of it that the line calls: its name and its Parameters; None where
-    these are not known. `arguments` are those of transformers' Trainer, of which it makes the loader;
-    None without one.
+    these are not known. `arguments` are those from which transformers' Trainer makes the loader; None
+    without a Trainer.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
     `way` holds (file, line) of each call in the user's code that led there, the innermost first: it
     tells the callers of a function apart that makes loaders for several of them. `types` holds for
@@ -210,16 +210,18 @@ def change(site, changes, argv=None, now=None):
 
 
 def _change_of_arguments(site, changes, argv, now):
-    """What `change` tells of a loader that a Trainer makes of its arguments; None where they are made
-    in no one place of the user's."""
+    """What `change` tells of a loader that a Trainer makes from its arguments; None where the user's
+    files do not create these in exactly one place, or where this version has not all of them."""
     arguments, files = site.arguments, list(dict.fromkeys([file for file, _ in site.way] or [site.file]))
     renamed = trainer_arguments.named(changes)
+    if not arguments.names.issuperset(renamed):
+        return None
     options = trainer_arguments.options_of(renamed, arguments, files,
                                            sys.argv[1:] if argv is None else argv)
     if options is not None:
         return {"diff": "", "options": options}
     found = trainer_arguments.call_of(arguments, files)
-    if found is None or not arguments.names.issuperset(renamed):
+    if found is None:
         return None
     file, node = found
     place = Site(file, node.lineno, (node.end_lineno, node.end_col_offset), "transformers", site.way,
@@ -318,7 +320,7 @@ class _Wanted:
             told.append("Where %s has its value from was not found, so the call is changed." % (
                 " and ".join(dict.fromkeys(self._unfollowed))))
         if self._refused:
-            told.append("%s of %s takes no %s, so that stays." % (
+            told.append("%s of %s takes no %s, so it stays as it is." % (
                 self._call.function, self._site.maker, " and no ".join(self._refused)))
         return "(%s)" % " ".join(told) if told else ""
 

@@ -43,7 +43,7 @@ def call_of(arguments, files):
 
 
 def called(arguments):
-    """What `source.Site.called` is of that call."""
+    """That call, as `source.Site` has it in `called`."""
     return arguments.class_name, Parameters((), arguments.names)
 
 

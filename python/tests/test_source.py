@@ -363,7 +363,7 @@ class Doubt(Sources):
         told = source.change(site, {"num_workers": 8, "prefetch_factor": 4, "pin_memory": True},
                              now={"num_workers": 1})
         self.assertIn("+loader = create_loader(ds, 2, num_workers=8, pin_memory=True)", told["diff"])
-        self.assertIn("(create_loader of timm takes no prefetch_factor, so that stays.)", told["diff"])
+        self.assertIn("(create_loader of timm takes no prefetch_factor, so it stays as it is.)", told["diff"])
         self.assertIn("+loader", told["patch"])
         told = source.change(site, {"prefetch_factor": 4})
         self.assertIn("timm makes this DataLoader: set prefetch_factor=4", told["diff"])

@@ -87,6 +87,9 @@ class Arguments(Sources):
             {"words": [], "given": ["--dataloader_prefetch_factor", "4"]},
             {"words": [], "given": ["--dataloader_persistent_workers", "True"]}])
         self.assertEqual((told["diff"], told["patch"]), ("", None))
+        site = self.site(text)
+        site.arguments = site.arguments._replace(names=frozenset(["dataloader_num_workers"]))
+        self.assertEqual(source.change(site, EIGHT, [], NOW)["options"], [])
         told = self.change(text, argv=["train.json"])
         self.assertIn("set TrainingArguments(dataloader_num_workers=8", told["diff"])
 

@@ -98,7 +98,7 @@ class GpuSteps {
                                  static_cast<std::size_t>(config.batch));
   }
 
-  /// Of all that were made.
+  /// Bytes of all steps that were made.
   std::size_t held_bytes() const {
     std::size_t held = 0;
     for (const auto& [key, made] : made_) held += made.bytes;

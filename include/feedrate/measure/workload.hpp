@@ -46,7 +46,7 @@ struct Workload {
   std::function<GpuState()> gpu_state = {};
   OrderOptions order = {};
   std::uint64_t max_skips = 0;
-  int loading_threads = 0;  ///< that share the one batch of a round of the step or copy alone
+  int loading_threads = 0;  ///< load the single batch that a step or copy alone repeats
   double stall_s = 30;      ///< a loader that finishes no sample for so long has failed
   std::uint64_t memory_bytes = ~std::uint64_t{0};  ///< that the slots may take
 };

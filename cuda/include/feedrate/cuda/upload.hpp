@@ -64,7 +64,7 @@ class Uploader {
     slot_bytes_ = batch_bytes;
   }
 
-  /// Of the slots on the device.
+  /// Bytes of the slots on the device.
   std::size_t bytes() const noexcept { return memory_.bytes(); }
 
   /// Queues the copy of a leased batch and lets `compute` wait for it. The lease ends when the

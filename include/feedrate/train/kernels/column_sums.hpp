@@ -52,7 +52,7 @@ struct SumPartsInPacks {
   const T* x;
   float* sums;
 
-  /// Whether so many columns are.
+  /// Whether `columns` is such a multiple.
   static bool fits(std::size_t columns) noexcept { return columns % pack_width == 0; }
 
   template <class Group>

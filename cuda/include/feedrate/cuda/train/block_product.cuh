@@ -101,7 +101,7 @@ class BlockProduct {
     const RowParts cut = RowParts::of(images * block_.out.pixels(), out_);
     float* const sums = tools_.memory.sums;
     if (SumPartsInPacks<Storage>::fits(out_)) {
-      const std::size_t width = 2 * out_ / pack_width;  // enough lanes that none takes many packs
+      const std::size_t width = 2 * out_ / pack_width;  // so that no lane takes many packs
       for_rows(tools_.stream, cut.parts, width, SumPartsInPacks<Storage>{cut, dy, sums});
     } else {
       for_rows(tools_.stream, cut.parts, out_, SumParts<Storage>{cut, dy, sums});
