@@ -62,11 +62,11 @@ struct Version {
 
 /// DLManagedTensorVersioned: whoever has it calls `deleter` once.
 struct ManagedTensor {
-  Version version;
-  void* context;
-  void (*deleter)(ManagedTensor*);
-  std::uint64_t flags;
-  Tensor tensor;
+  Version version;                  ///< 1.0
+  void* context;                    ///< of whoever made it
+  void (*deleter)(ManagedTensor*);  ///< gives the memory back
+  std::uint64_t flags;              ///< none are set
+  Tensor tensor;                    ///< where the elements lie
 };
 
 /// How DLPack calls an element type.

@@ -8,4 +8,4 @@
 #include "feedrate/data/npy.hpp"
 #include "feedrate/data/synthetic.hpp"
 #include "feedrate/load/loader.hpp"
-#include "feedrate/load/subset.hpp"
+#include "feedrate/load/sources/subset.hpp"

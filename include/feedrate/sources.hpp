@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be made of datasets, for a loader: select, split, concat, repeat, map, cache; samplers.
+// What can be made of datasets, for a loader: select, split, concat, zip, repeat, map, cache;
+// samplers.
 #pragma once
 
 #include "feedrate/data/samplers.hpp"
@@ -7,3 +8,4 @@
 #include "feedrate/load/sources/joined.hpp"
 #include "feedrate/load/sources/mapped.hpp"
 #include "feedrate/load/sources/selected.hpp"
+#include "feedrate/load/sources/zipped.hpp"

@@ -77,13 +77,12 @@ class Loader {
   /// Begins the next epoch, or the one that was set. What is left of the last one is dropped.
   void begin() {
     require_open();
-    const std::uint64_t start = next_start_;
-    if (!started_ || position_ != start) {
-      options_.start_batch = start;
+    if (!started_ || stands_ != next_) {
+      options_.start = next_;
       restart();
     }
-    next_start_ = (start / per_epoch_ + 1) * per_epoch_;
-    end_ = next_start_;
+    epoch_ = stands_.epoch;
+    next_ = {epoch_ + 1, 0};
     ++iteration_;
   }
 
@@ -92,29 +91,29 @@ class Loader {
     require_open();
     ++iteration_;
     if (lists_ && at_end() && lists_->size() == samples.size()) {
-      lists_->set(end_ / per_epoch_, std::move(samples), seed);
-      loader_->add_epochs(1);
-      end_ += per_epoch_;
+      lists_->set(++epoch_, std::move(samples), seed);
+      const Alone alone(*this);
+      get().add_epochs(1);
       return;
     }
     lists_ = std::make_shared<EpochLists>(samples.size());
     lists_->set(0, std::move(samples), seed);
     options_.order.sampler = lists_;
     options_.epochs = 1;
-    options_.start_batch = 0;
+    options_.start = {};
     restart();
-    per_epoch_ = end_ = loader_->batches_per_epoch();
+    epoch_ = 0;
   }
 
   /// The next batch of the epoch; nullptr at its end. Waits without the GIL, and looks for signals.
   std::shared_ptr<const HeldBatch> next() {
     std::optional<Lease> lease = pending_ ? std::exchange(pending_, std::nullopt) : take();
     if (!lease) return nullptr;
-    if (lease->number() >= end_) {  // every sample of the epoch's last batch was left out
+    if (lease->epoch() != epoch_) {  // every sample of the epoch's last batch was left out
       pending_ = std::move(lease);
       return nullptr;
     }
-    position_ = lease->number() + 1;
+    stands_ = behind_;
     if (*leases_ >= held_slots) {
       const nanobind::gil_scoped_release without;
       return std::make_shared<const HeldBatch>(lease->copy());
@@ -122,35 +121,49 @@ class Loader {
     return std::make_shared<const HeldBatch>(std::move(*lease), leases_);
   }
 
-  bool at_end() const noexcept { return position_ >= end_; }
+  bool at_end() const noexcept { return !started_ || stands_.epoch != epoch_; }
   std::uint64_t iteration() const noexcept { return iteration_; }
 
   std::size_t batches() const noexcept { return per_epoch_; }
-  std::uint64_t epoch() const noexcept { return next_start_ / per_epoch_; }
-  void set_epoch(std::uint64_t epoch) noexcept { next_start_ = epoch * per_epoch_; }
+  std::size_t samples() const noexcept { return samples_; }
+  std::uint64_t epoch() const noexcept { return next_.epoch; }
+  void set_epoch(std::uint64_t epoch) noexcept { next_ = {epoch, 0}; }
 
-  /// Batches until where training stands, counted across epochs.
-  std::uint64_t position() const noexcept { return at_end() ? next_start_ : position_; }
-  void resume(std::uint64_t position) noexcept { next_start_ = position; }
+  /// Where training stands.
+  Cursor cursor() const noexcept { return at_end() ? next_ : stands_; }
+  void resume(Cursor at) noexcept { next_ = at; }
 
-  int workers() const noexcept { return options_.workers; }
+  int workers() const {
+    const Alone alone(*this);
+    return started_ ? get().workers() : options_.workers;
+  }
   void resize(int workers) {
     LoaderOptions changed = options_;
     changed.workers = workers;
     checked(changed);
+    const Alone alone(*this);
     if (started_) get().resize(workers);
     options_.workers = workers;
   }
-  Health health() { return get().health(); }
-  std::vector<Skip> skips() const { return get().skips(); }
-  const Layout& fields() const { return get().layout().fields(); }
-  std::uint64_t memory_bytes() const { return get().slab().bytes(); }
+  Health health() const {
+    const Alone alone(*this);
+    return get().health();
+  }
+  std::vector<Skip> skips() const {
+    const Alone alone(*this);
+    return get().skips();
+  }
+  const Layout& fields() const noexcept { return fields_; }
+  std::uint64_t memory_bytes() const {
+    const Alone alone(*this);
+    return get().slab().bytes();
+  }
 
-  /// Ends the workers. Batches that Python holds stay valid.
+  /// Ends the workers, and what waits for a batch in another thread. Batches that Python holds stay
+  /// valid.
   void close() noexcept {
     pending_.reset();
-    if (!loader_) return;
-    const nanobind::gil_scoped_release without;
+    const Alone alone(*this);
     loader_.reset();
   }
 
@@ -170,17 +183,25 @@ class Loader {
     return mutex;
   }
 
+  /// The loader without Python's lock, and for one thread at a time. A thread that waits for it
+  /// can't hold up the others.
+  class Alone {
+   public:
+    explicit Alone(const Loader& loader) : lock_(loader.mutex_) {}
+
+   private:
+    nanobind::gil_scoped_release without_;
+    std::lock_guard<std::mutex> lock_;
+  };
+
   /// Before the first epoch nobody works: which samples it has is not known yet.
   void make(int workers) {
     LoaderOptions options = options_;
     options.workers = workers;
     leases_ = std::make_shared<std::atomic<int>>(0);
-    {
-      const nanobind::gil_scoped_release without;
-      loader_ = std::make_unique<feedrate::Loader>(source_, options);
-    }
-    per_epoch_ = loader_->batches_per_epoch();
-    position_ = options_.start_batch;
+    const Alone alone(*this);
+    loader_ = std::make_unique<feedrate::Loader>(source_, options);
+    look();
   }
 
   /// Starts again as the options say, in the same memory where nobody holds a part of it.
@@ -188,20 +209,28 @@ class Loader {
     pending_.reset();
     started_ = true;
     if (*leases_ > 0) return make(options_.workers);
-    {
-      const nanobind::gil_scoped_release without;
-      loader_->reconfigure(options_);
-    }
-    position_ = options_.start_batch;
+    const Alone alone(*this);
+    get().reconfigure(options_);
+    look();
+  }
+
+  void look() {
+    fields_ = loader_->layout().fields();
+    per_epoch_ = loader_->batches_per_epoch();
+    samples_ = loader_->samples_per_epoch();
+    stands_ = loader_->cursor();
   }
 
   std::optional<Lease> take() {
     require_open();
     while (true) {
       {
-        const nanobind::gil_scoped_release without;
-        const std::lock_guard lock(mutex_);
-        if (get().wait(0.1)) return loader_->next();
+        const Alone alone(*this);
+        if (get().wait(0.1)) {
+          std::optional<Lease> lease = get().next();
+          behind_ = get().cursor();
+          return lease;
+        }
       }
       if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     }
@@ -213,7 +242,10 @@ class Loader {
   }
 
   void require_open() const {
-    get();
+    {
+      const Alone alone(*this);
+      get();
+    }
     if (::getpid() == process_) return;
     throw detail::forked();
   }
@@ -225,8 +257,12 @@ class Loader {
   std::shared_ptr<EpochLists> lists_;
   std::shared_ptr<std::atomic<int>> leases_;
   std::optional<Lease> pending_;  ///< of the next epoch
-  std::mutex mutex_;
-  std::uint64_t per_epoch_ = 0, position_ = 0, next_start_ = 0, end_ = 0;  ///< in batches
+  mutable std::mutex mutex_;      ///< of loader_
+  Layout fields_;
+  std::size_t per_epoch_ = 0, samples_ = 0;  ///< batches and samples of an epoch
+  std::uint64_t epoch_ = 0;                  ///< of the loop that runs, or was the last one
+  Cursor stands_, next_;                     ///< behind the last batch; where the next loop begins
+  Cursor behind_;                            ///< the last batch, or the one that is pending
   std::uint64_t iteration_ = 0;
   bool started_ = false;
 };

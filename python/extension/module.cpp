@@ -8,6 +8,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "datasets.hpp"
@@ -131,7 +133,8 @@ constexpr const char* loader_doc = R"(Loads batches by threads in C++, in order.
 An array shares the loader's memory and is valid as long as it lives. Bytes and their order depend on
 `seed`, the epoch and the dataset alone, never on `workers`. With 0 workers the caller loads.
 
-batch: samples in each batch. workers: threads. prefetch: batches kept ready, of all workers together.
+batch: samples in each batch. workers: threads; "automatic": the number is found while you train.
+prefetch: batches kept ready, of all workers together.
 shuffle: a new order in each epoch. drop_last: leave out what does not fill a batch.
 rank, world: the part of each epoch that this process of several reads.
 max_skips: samples that may be left out as unreadable; beyond, and by default, they raise SampleError.
@@ -202,21 +205,20 @@ read.)")
 
 nb::dict state_of(Loader& loader) {
   nb::dict state;
-  state["epoch"] = loader.position() / loader.batches();
-  state["batch"] = loader.position() % loader.batches();
+  state["epoch"] = loader.cursor().epoch;
+  state["sample"] = loader.cursor().sample;
   return state;
 }
 
 void load_state(Loader& loader, const nb::dict& state) {
-  const auto epoch = nb::cast<std::uint64_t>(state["epoch"]);
-  const auto batch = nb::cast<std::uint64_t>(state["batch"]);
-  if (batch >= loader.batches()) {
-    throw Error(Fault::usage, "The state is of batch " + std::to_string(batch) +
+  const Cursor at{nb::cast<std::uint64_t>(state["epoch"]), nb::cast<std::size_t>(state["sample"])};
+  if (at.sample > loader.samples()) {
+    throw Error(Fault::usage, "The state is of sample " + std::to_string(at.sample) +
                                   ", and an epoch of this loader has " +
-                                  std::to_string(loader.batches()) +
-                                  ": it must have the same dataset and batch size.");
+                                  std::to_string(loader.samples()) +
+                                  ": it must have the same dataset and ranks.");
   }
-  loader.resume(epoch * loader.batches() + batch);
+  loader.resume(at);
 }
 
 void bind_health(nb::module_& m) {
@@ -240,13 +242,25 @@ std::vector<std::tuple<std::size_t, std::string, std::string>> skips_of(const Lo
   return skips;
 }
 
+using WorkerCount = std::variant<int, std::string>;
+
+int workers_of(const WorkerCount& count) {
+  if (const int* number = std::get_if<int>(&count)) {
+    if (*number == automatic) throw Error(Fault::usage, "'workers' can't be negative.");
+    return *number;
+  }
+  if (std::get<std::string>(count) == "automatic") return automatic;
+  throw Error(Fault::usage, "'workers' is '" + std::get<std::string>(count) +
+                                "'; it is a number or 'automatic'.");
+}
+
 void bind_loader(nb::module_& m) {
-  const auto make = [](Loader* self, const Dataset& dataset, int batch, int workers, int prefetch,
-                       bool shuffle, bool drop_last, std::uint64_t seed, int rank, int world,
-                       std::uint64_t max_skips, double stall_s) {
+  const auto make = [](Loader* self, const Dataset& dataset, int batch, const WorkerCount& workers,
+                       int prefetch, bool shuffle, bool drop_last, std::uint64_t seed, int rank,
+                       int world, std::uint64_t max_skips, double stall_s) {
     new (self)
         Loader(dataset.source(), {.batch = batch,
-                                  .workers = workers,
+                                  .workers = workers_of(workers),
                                   .prefetch = prefetch,
                                   .order = {shuffle, drop_last, {rank, world}, seed, nullptr},
                                   .max_skips = max_skips,
@@ -256,19 +270,25 @@ void bind_loader(nb::module_& m) {
       .def("__iter__", [](nb::object self) { return self; })
       .def("__next__", &Pass::next);
   nb::class_<Loader>(m, "Loader", loader_doc)
-      .def("__init__", make, "dataset"_a, nb::kw_only(), "batch"_a = 32, "workers"_a = 0,
-           "prefetch"_a = 2, "shuffle"_a = true, "drop_last"_a = false, "seed"_a = 0, "rank"_a = 0,
-           "world"_a = 1, "max_skips"_a = 0, "stall_s"_a = 60.0)
+      .def("__init__", make, "dataset"_a, nb::kw_only(), "batch"_a = 32,
+           "workers"_a = WorkerCount(0), "prefetch"_a = 2, "shuffle"_a = true,
+           "drop_last"_a = false, "seed"_a = 0, "rank"_a = 0, "world"_a = 1, "max_skips"_a = 0,
+           "stall_s"_a = 60.0)
       .def("__len__", &Loader::batches, "Batches in an epoch.")
       .def(
           "__iter__", [](nb::object self) { return Pass(std::move(self)); },
           "Begins the next epoch. What is left of the last one is dropped.")
       .def_prop_ro("epoch", &Loader::epoch, "The epoch that the next loop will be, from 0.")
       .def("set_epoch", &Loader::set_epoch, "epoch"_a, "Makes the next loop that epoch.")
-      .def("state_dict", &state_of, "Where training stands: epoch and batch, from 0.")
+      .def("state_dict", &state_of, "Where training stands: epoch and sample, from 0.")
       .def("load_state_dict", &load_state, "state"_a,
-           "Makes the next loop go on there. Raises ValueError for another dataset or batch size.")
-      .def_prop_rw("workers", &Loader::workers, &Loader::resize, "Threads; may be set at any time.")
+           "Makes the next loop go on there, with any batch size. Raises ValueError for an epoch "
+           "that "
+           "is shorter.")
+      .def_prop_rw(
+          "workers", &Loader::workers,
+          [](Loader& self, const WorkerCount& workers) { self.resize(workers_of(workers)); },
+          "Threads that load now; may be set at any time, also to 'automatic'.")
       .def("health", &Loader::health, "How well the loop was fed since the last call.")
       .def("skips", &skips_of, "(sample, path, reason) of each sample that was left out.")
       .def_prop_ro("memory_bytes", &Loader::memory_bytes, "Bytes that its batches take.")

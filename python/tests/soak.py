@@ -128,9 +128,9 @@ class Soak:
     def resume(self):
         state = self.loader.state_dict()
         self.loader.load_state_dict(state)
-        batches = sum(1 for _ in self.loader)
-        if batches != len(self.loader) - state["batch"]:
-            sys.exit("What is left of an epoch has %d batches." % batches)
+        samples = sum(len(batch["label"]) for batch in self.loader)
+        if samples != len(self.numbers) - state["sample"]:
+            sys.exit("What is left of an epoch has %d samples." % samples)
 
 
 def main():

@@ -84,13 +84,49 @@ class TestEpochs(WithNumbers):
             if len(seen) == 40:
                 break
         state = loader.state_dict()
-        self.assertEqual(state, {"epoch": 0, "batch": 5})
+        self.assertEqual(state, {"epoch": 0, "sample": 40})
         other = self.loader()
         other.load_state_dict(state)
         self.assertEqual(sorted(seen + labels_of(other)), list(range(100)))
-        self.assertEqual(other.state_dict(), {"epoch": 1, "batch": 0})
-        with self.assertRaisesRegex(ValueError, "same dataset and batch size"):
-            self.loader(batch=50).load_state_dict(state)
+        self.assertEqual(other.state_dict(), {"epoch": 1, "sample": 0})
+        larger = self.loader(batch=50)
+        larger.load_state_dict(state)
+        self.assertEqual(sorted(seen + labels_of(larger)), list(range(100)))
+        with self.assertRaisesRegex(ValueError, "must have the same dataset"):
+            larger.load_state_dict({"epoch": 0, "sample": 101})
+
+    def test_closing_a_loader_ends_a_loop_in_another_thread(self):
+        # Bug: the loader's memory ends under a thread that waits for a batch.
+        for _ in range(20):
+            loader = self.loader(workers=1, prefetch=1)
+            told = []
+
+            def consume(loader=loader, told=told):
+                try:
+                    while True:
+                        for _ in loader:
+                            loader.health()
+                except ValueError as error:
+                    told.append(str(error))
+
+            thread = threading.Thread(target=consume)
+            thread.start()
+            time.sleep(0.002)
+            loader.close()
+            thread.join(30)
+            self.assertFalse(thread.is_alive())
+            self.assertIn("is closed", told[0])
+
+    def test_the_number_of_workers_can_be_left_to_the_loader(self):
+        loader = self.loader(workers="automatic")
+        fixed = self.loader(workers=1)
+        self.assertEqual([labels_of(loader) for _ in range(3)], [labels_of(fixed) for _ in range(3)])
+        self.assertGreaterEqual(loader.workers, 1)
+        loader.workers = 2
+        self.assertEqual(loader.workers, 2)
+        loader.workers = "automatic"
+        with self.assertRaisesRegex(ValueError, "number or 'automatic'"):
+            loader.workers = "many"
 
     def test_an_older_loop_is_told_that_a_newer_one_has_begun(self):
         loader = self.loader()

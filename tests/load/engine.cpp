@@ -6,7 +6,7 @@
 
 #include "../allocations.hpp"
 #include "datasets.hpp"
-#include "feedrate/load/normalized.hpp"
+#include "feedrate/load/sources/normalized.hpp"
 
 namespace feedrate::engine_tests {
 namespace {

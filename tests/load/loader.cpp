@@ -53,18 +53,90 @@ TEST_CASE("Each epoch delivers every sample once", "[loader]") {
   }
 }
 
-TEST_CASE("A loader that starts at a batch continues what another had begun", "[loader]") {
+TEST_CASE("A loader that starts at a cursor continues what another had begun", "[loader]") {
   // Bug: a resumed run that sees other data than the one that was interrupted.
   Loader whole(Numbers{50}, {.batch = 7, .workers = 1});
   Delivered expected;
   for (int b = 0; b < 30; ++b) {
     const auto batch = whole.next();
     if (b >= 11) append(expected, *batch);
+    if (b == 10) CHECK(whole.cursor() == Cursor{1, 21});
   }
-  Loader resumed(Numbers{50}, {.batch = 7, .workers = 2, .start_batch = 11});
+  Loader resumed(Numbers{50}, {.batch = 7, .workers = 2, .start = {1, 21}});
   Delivered delivered;
   for (int b = 11; b < 30; ++b) append(delivered, *resumed.next());
   CHECK(delivered == expected);
+}
+
+TEST_CASE("Another batch size goes on with the same samples", "[loader]") {
+  // Bug: a cursor in batches, with which a larger batch repeats or leaves out samples.
+  Loader before(Numbers{50}, {.batch = 7, .workers = 1, .order = {.seed = 3}});
+  Delivered expected = drain_epochs(before, 2);
+  for (const int batch : {1, 4, 13, 50}) {
+    before.restart({});
+    Delivered delivered;
+    for (int b = 0; b < 3; ++b) append(delivered, *before.next());
+    Loader after(Numbers{50}, {.batch = batch,
+                               .workers = 2,
+                               .order = {.seed = 3},
+                               .epochs = 2,
+                               .start = before.cursor()});
+    std::size_t last_index = 0;
+    while (const auto next = after.next()) {
+      append(delivered, *next);
+      if (next->epoch() == 0) last_index = next->index();
+    }
+    CHECK(delivered == expected);
+    CHECK(last_index == after.batches_per_epoch() - 1);
+  }
+}
+
+TEST_CASE("A cursor behind the last whole batch begins the next epoch", "[loader]") {
+  // Bug: an empty batch where the rest of an epoch is dropped.
+  Loader loader(Numbers{10}, {.batch = 4, .order = {.drop_last = true}, .start = {2, 7}});
+  const auto batch = loader.next();
+  CHECK(batch->epoch() == 3);
+  CHECK(batch->index() == 0);
+  CHECK_THROWS_AS(Loader(Numbers{10}, {.start = {0, 11}}), Error);
+}
+
+TEST_CASE("A loader begins an epoch again, or another one", "[loader]") {
+  // Bug: a restart that keeps batches of before, or the wrong order.
+  for (const int workers : {0, 2}) {
+    Loader loader(Numbers{20}, {.batch = 4, .workers = workers});
+    const Delivered first = drain_epochs(loader, 1);
+    drain_epochs(loader, 1);
+    const Delivered third = drain_epochs(loader, 1);
+    loader.next();
+    loader.resize(workers + 1);
+    Delivered again;
+    for (const auto& batch : loader.restart({.epoch = 2})) append(again, batch);
+    CHECK(again == third);
+    CHECK(loader.workers() == workers + 1);
+    CHECK(loader.cursor() == Cursor{3, 0});
+    loader.restart({});
+    CHECK(drain_epochs(loader, 1) == first);
+    const auto held = loader.next();
+    CHECK_THROWS_AS(loader.restart({}), Error);
+  }
+}
+
+TEST_CASE("A loader moves, with its threads and what it has loaded", "[loader]") {
+  // Bug: a loader that can't be returned from a function or kept in a vector.
+  Loader expected(Numbers{40}, {.batch = 4});
+  Delivered delivered, wanted = drain_epochs(expected, 1);
+  Loader first(Numbers{40}, {.batch = 4, .workers = 2});
+  for (int b = 0; b < 3; ++b) append(delivered, *first.next());
+  std::vector<Loader> kept;
+  kept.push_back(std::move(first));
+  kept.emplace_back(Numbers{40}, LoaderOptions{.batch = 4, .workers = 3});
+  const std::optional<Lease> lease = kept[0].next();
+  append(delivered, *lease);
+  kept[1] = std::move(kept[0]);
+  kept.erase(kept.begin());
+  for (int b = 4; b < 10; ++b) append(delivered, *kept[0].next());
+  CHECK(delivered == wanted);
+  CHECK(kept[0].workers() == 2);
 }
 
 TEST_CASE("After a short batch the labels are -1", "[loader]") {
@@ -237,7 +309,8 @@ TEST_CASE("After a loop that was left early the next one continues the epoch", "
 TEST_CASE("Invalid options and data are an error", "[loader]") {
   // Bug: options that reach the engine unchecked.
   CHECK_THROWS_AS(Loader(Numbers{10}, {.batch = 0}), Error);
-  CHECK_THROWS_AS(Loader(Numbers{10}, {.workers = -1}), Error);
+  CHECK_THROWS_AS(Loader(Numbers{10}, {.workers = -2}), Error);
+  CHECK_THROWS_AS(Loader(Numbers{10}, {.max_workers = -1}), Error);
   CHECK_THROWS_AS(Loader(Numbers{10}, {.stall_s = 0}), Error);
   CHECK_THROWS_AS(Loader(Numbers{0}, {}), Error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "feedrate/load/normalized.hpp"
+#include "feedrate/load/sources/normalized.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -11,7 +11,7 @@
 
 #include "datasets.hpp"
 #include "feedrate/load/loader.hpp"
-#include "feedrate/load/subset.hpp"
+#include "feedrate/load/sources/subset.hpp"
 
 namespace feedrate::slots_tests {
 namespace {

@@ -19,6 +19,7 @@ ROOMS = (
     ("data/texture", "train/cpu"),
     ("load",),
     ("load/sources",),
+    ("load/stream",),
     ("cuda",),
     ("cuda/train",),
     ("measure",),

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "feedrate/load/subset.hpp"
+#include "feedrate/load/sources/subset.hpp"
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/warm.hpp"
 

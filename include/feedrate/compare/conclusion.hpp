@@ -36,6 +36,7 @@ struct LossLimits {
 
   /// As logarithms of head's rate over base's.
   double log_tolerated() const noexcept { return std::log1p(-tolerated); }
+  /// `max` as the logarithm of a ratio.
   double log_max() const noexcept { return std::log1p(-max); }
 };
 

@@ -22,6 +22,7 @@ class Error : public std::runtime_error {
  public:
   Error(Fault fault, const std::string& sentence) : std::runtime_error(sentence), fault_(fault) {}
 
+  /// Whose fault it is.
   Fault fault() const noexcept { return fault_; }
 
  private:

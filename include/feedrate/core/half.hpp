@@ -73,6 +73,7 @@ class BFloat16 {
   BFloat16() = default;
   FEEDRATE_HD explicit BFloat16(float value) noexcept : bits_(round(value)) {}
 
+  /// The same value; exact.
   FEEDRATE_HD explicit operator float() const noexcept {
     return detail::float_of(static_cast<std::uint32_t>(bits_) << 16);
   }
@@ -102,6 +103,7 @@ class Float16 {
   Float16() = default;
   FEEDRATE_HD explicit Float16(float value) noexcept : bits_(round(value)) {}
 
+  /// The same value; exact.
   FEEDRATE_HD explicit operator float() const noexcept {
 #if defined(__CUDA_ARCH__)
     float value;

@@ -91,7 +91,7 @@ constexpr DType dtype_of() noexcept {
 /// Up to six extents, outermost first. No extents: a scalar (one element).
 class Shape {
  public:
-  static constexpr std::size_t max_rank = 6;
+  static constexpr std::size_t max_rank = 6;  ///< extents at most
 
   Shape() = default;
   Shape(std::initializer_list<std::size_t> extents)
@@ -101,8 +101,11 @@ class Shape {
     for (std::size_t d = 0; d < rank_; ++d) extents_[d] = extents[d];
   }
 
+  /// How many extents it has; 0 for a scalar.
   std::size_t rank() const noexcept { return rank_; }
+  /// Extent `d`, the outermost first.
   std::size_t operator[](std::size_t d) const noexcept { return extents_[d]; }
+  /// All extents, the outermost first.
   std::span<const std::size_t> extents() const noexcept { return {extents_.data(), rank_}; }
 
   /// Product of the extents; 1 for a scalar.
@@ -121,10 +124,11 @@ class Shape {
 
 /// Elements of a known type and shape that somebody else owns, in row-major order.
 struct TensorView {
-  void* data = nullptr;
-  DType dtype = DType::f32;
-  Shape shape;
+  void* data = nullptr;      ///< the first element
+  DType dtype = DType::f32;  ///< of each element
+  Shape shape;               ///< extents, row-major
 
+  /// Of all elements.
   std::size_t bytes() const noexcept { return shape.elements() * bytes_of(dtype); }
 
   /// The elements as a flat span; throws Error(usage) when T is not the tensor's type.

@@ -19,10 +19,11 @@ namespace feedrate::inline v0 {
 /// One named part of a sample, such as "image" or "label".
 struct Field {
   std::string name;
-  DType dtype = DType::f32;
-  Shape shape;          ///< of one sample; {} for a scalar
-  bool ragged = false;  ///< shape[0] is a maximum; the true length is kept beside the data
+  DType dtype = DType::f32;  ///< of each element
+  Shape shape;               ///< of one sample; {} for a scalar
+  bool ragged = false;       ///< shape[0] is a maximum; the true length is kept beside the data
 
+  /// Of one sample.
   std::size_t bytes() const noexcept { return shape.elements() * bytes_of(dtype); }
 
   bool operator==(const Field&) const = default;
@@ -56,7 +57,7 @@ inline std::size_t field_index(const Layout& layout, std::string_view name) {
 
 /// For which batch a sample is loaded, all counted from 0.
 struct BatchPlace {
-  std::uint64_t epoch = 0;
+  std::uint64_t epoch = 0;   ///< of the loader
   std::size_t batch = 0;     ///< of the epoch
   std::size_t position = 0;  ///< in the batch
 
@@ -81,6 +82,7 @@ class Sample {
     return TensorView{places_[f], field.dtype, field.shape}.as<T>();
   }
 
+  /// The same of the field called `name`; throws Error(usage) where there is none.
   template <class T>
   std::span<T> get(std::string_view name) const {
     return get<T>(field_index(*layout_, name));
@@ -90,6 +92,12 @@ class Sample {
   template <class T>
   T& scalar(std::string_view name) const {
     return get<T>(name)[0];
+  }
+
+  /// The fields from `first` on, as a sample of `layout`, which must outlive it.
+  Sample part(const Layout& layout, std::size_t first) const noexcept {
+    return {layout, places_.subspan(first, layout.size()), lengths_.subspan(first, layout.size()),
+            at_};
   }
 
   /// The first byte of field `f`, for copies of whole fields.

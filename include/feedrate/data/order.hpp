@@ -67,11 +67,20 @@ class Permutation {
 struct OrderOptions {
   bool shuffle = true;     ///< a new order each epoch; else sequential
   bool drop_last = false;  ///< leave out what does not fill a batch (and an even share per rank)
-  Shard shard = {};
-  std::uint64_t seed = 0;
+  Shard shard = {};        ///< the part of each epoch that this process of several reads
+  std::uint64_t seed = 0;  ///< of the order, and of the samples' random numbers
   std::shared_ptr<const Sampler> sampler = {};  ///< chooses the samples, in place of `shuffle`
 
   bool operator==(const OrderOptions&) const = default;
+};
+
+/// A place in the data: `sample` of its rank's samples in `epoch` lie before it. It is the same for
+/// any batch size.
+struct Cursor {
+  std::uint64_t epoch = 0;  ///< from 0
+  std::size_t sample = 0;   ///< within the epoch, from 0
+
+  bool operator==(const Cursor&) const = default;
 };
 
 /// The batches of every epoch of one shard.
@@ -80,12 +89,14 @@ struct OrderOptions {
 /// the missing few are repeated from the start of the order, as PyTorch's DistributedSampler does.
 class Order {
  public:
-  /// `samples` > 0 in the whole dataset, `batch` > 0 of them per batch. Throws Error(usage) where
-  /// no batch can be filled.
-  Order(std::size_t samples, std::size_t batch, const OrderOptions& options)
+  /// `samples` > 0 in the whole dataset, `batch` > 0 of them per batch. The epoch of `start` is cut
+  /// into batches from there on. Throws Error(usage) where no batch can be filled, or the epochs
+  /// are shorter than `start` says.
+  Order(std::size_t samples, std::size_t batch, const OrderOptions& options, Cursor start = {})
       : samples_(options.sampler ? options.sampler->size() : samples),
         batch_(batch),
-        options_(options) {
+        options_(options),
+        start_(start) {
     checked(options.shard);
     if (batch == 0) throw Error(Fault::usage, "A batch needs at least one sample.");
     if (batches_per_epoch() == 0) {
@@ -93,6 +104,14 @@ class Order {
                                     std::to_string(samples_per_epoch()) +
                                     " samples: choose a smaller batch or keep the last one.");
     }
+    if (start.sample > samples_per_epoch()) {
+      throw Error(Fault::usage, "Loading can't start at sample " + std::to_string(start.sample) +
+                                    " of an epoch that has " + std::to_string(samples_per_epoch()) +
+                                    ".");
+    }
+    const std::size_t left = batches_of(samples_per_epoch() - start.sample);
+    if (left == 0) start_ = {start.epoch + 1, 0};
+    first_batch_ = left == 0 ? 0 : batches_per_epoch() - left;
   }
 
   /// Samples that this rank sees in one epoch.
@@ -101,14 +120,22 @@ class Order {
     return options_.drop_last ? samples_ / world : (samples_ + world - 1) / world;
   }
 
-  std::size_t batches_per_epoch() const noexcept {
-    const std::size_t n = samples_per_epoch();
-    return options_.drop_last ? n / batch_ : (n + batch_ - 1) / batch_;
-  }
+  /// Of a whole one. Where loading starts within an epoch, the first batch has the index at which
+  /// as many follow as are left.
+  std::size_t batches_per_epoch() const noexcept { return batches_of(samples_per_epoch()); }
+
+  /// The number of the first batch. Batches are numbered across epochs, whole ones all.
+  std::uint64_t first() const noexcept { return start_.epoch * batches_per_epoch() + first_batch_; }
 
   /// Samples in the b-th batch of an epoch.
-  std::size_t count(std::size_t b) const noexcept {
-    return std::min(batch_, samples_per_epoch() - b * batch_);
+  std::size_t count(std::uint64_t epoch, std::size_t b) const noexcept {
+    return std::min(batch_, samples_per_epoch() - begin_of(epoch, b));
+  }
+
+  /// Where the batch with this number begins.
+  Cursor cursor_of(std::uint64_t number) const noexcept {
+    const std::uint64_t epoch = number / batches_per_epoch();
+    return {epoch, begin_of(epoch, static_cast<std::size_t>(number % batches_per_epoch()))};
   }
 
   /// Calls `visit(position in the batch, sample)` for positions [begin, end) of batch b. Passes on
@@ -118,7 +145,7 @@ class Order {
                 Visit&& visit) const {
     const Permutation permutation(samples_, options_.seed, epoch);
     for (std::size_t p = begin; p < end; ++p) {
-      const std::size_t place = place_in_epoch(b * batch_ + p);
+      const std::size_t place = place_in_epoch(begin_of(epoch, b) + p);
       if (options_.sampler) {
         visit(p, options_.sampler->at(epoch, place));
       } else {
@@ -130,12 +157,22 @@ class Order {
   /// The random numbers of `sample`, which is at position p of batch b.
   Random random(std::uint64_t epoch, std::size_t b, std::size_t p, std::size_t sample) const {
     if (!options_.sampler) return {options_.seed, epoch, sample};
-    return options_.sampler->random(options_.seed, epoch, place_in_epoch(b * batch_ + p));
+    return options_.sampler->random(options_.seed, epoch, place_in_epoch(begin_of(epoch, b) + p));
   }
 
   std::size_t batch() const noexcept { return batch_; }
 
  private:
+  std::size_t batches_of(std::size_t samples) const noexcept {
+    return options_.drop_last ? samples / batch_ : (samples + batch_ - 1) / batch_;
+  }
+
+  /// Samples of an epoch before its b-th batch.
+  std::size_t begin_of(std::uint64_t epoch, std::size_t b) const noexcept {
+    if (epoch != start_.epoch) return b * batch_;
+    return start_.sample + (b - first_batch_) * batch_;
+  }
+
   std::size_t place_in_epoch(std::size_t position) const noexcept {
     const auto rank = static_cast<std::size_t>(options_.shard.rank);
     const auto world = static_cast<std::size_t>(options_.shard.world);
@@ -145,6 +182,8 @@ class Order {
   std::size_t samples_;  ///< of an epoch, of all ranks
   std::size_t batch_;
   OrderOptions options_;
+  Cursor start_;
+  std::size_t first_batch_ = 0;  ///< of the epoch of start_
 };
 
 }  // namespace feedrate::inline v0

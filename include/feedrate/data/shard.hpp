@@ -16,8 +16,8 @@ namespace feedrate::inline v0 {
 
 /// Process `rank` of `world`; 0 <= rank < world.
 struct Shard {
-  int rank = 0;
-  int world = 1;
+  int rank = 0;   ///< of this process, from 0
+  int world = 1;  ///< processes in all
 
   bool operator==(const Shard&) const = default;
 };

@@ -30,39 +30,38 @@ class Synthetic {
 
  private:
   void fill(std::size_t i, std::size_t f, const Sample& sample, Random& noise) const {
-    if (layout_[f].name == "label" && layout_[f].dtype == DType::i32) {
-      const auto label = static_cast<std::int32_t>(i % static_cast<std::size_t>(classes_));
-      return fill<std::int32_t>(f, sample, [label] { return label; });
+    const Field& field = layout_[f];
+    const bool is_label = field.name == "label" && field.dtype == DType::i32;
+    const auto label = static_cast<std::int32_t>(i % static_cast<std::size_t>(classes_));
+    const std::size_t width = bytes_of(field.dtype);
+    std::byte* const begin = sample.place(f);
+    for (std::byte* place = begin; place != begin + field.bytes(); place += width) {
+      is_label ? put(label, place) : draw(field.dtype, noise, place, width);
     }
-    switch (layout_[f].dtype) {
+  }
+
+  /// One element; an integer has a random byte, whatever its width.
+  static void draw(DType dtype, Random& noise, std::byte* place, std::size_t width) noexcept {
+    switch (dtype) {
       case DType::f32:
-        return fill<float>(f, sample, [&] { return noise.uniform(); });
+        return put(noise.uniform(), place);
       case DType::f64:
-        return fill<double>(f, sample, [&] { return double{noise.uniform()}; });
+        return put(double{noise.uniform()}, place);
       case DType::bf16:
-        return fill<BFloat16>(f, sample, [&] { return BFloat16(noise.uniform()); });
+        return put(BFloat16(noise.uniform()), place);
       case DType::f16:
-        return fill<Float16>(f, sample, [&] { return Float16(noise.uniform()); });
+        return put(Float16(noise.uniform()), place);
       case DType::boolean:
-        return fill<bool>(f, sample, [&] { return (noise.next() & 1) != 0; });
+        return put((noise.next() & 1) != 0, place);
       default:
-        return fill_integers(f, sample, noise);
+        std::memset(place, 0, width);
+        return put(static_cast<std::byte>(noise.next()), place);
     }
   }
 
-  /// A random byte in each, whatever their width.
-  void fill_integers(std::size_t f, const Sample& sample, Random& noise) const {
-    const std::size_t width = bytes_of(layout_[f].dtype);
-    std::byte* const bytes = sample.place(f);
-    std::memset(bytes, 0, layout_[f].bytes());
-    for (std::size_t e = 0; e < layout_[f].bytes(); e += width) {
-      bytes[e] = static_cast<std::byte>(noise.next());
-    }
-  }
-
-  template <class T, class Make>
-  static void fill(std::size_t f, const Sample& sample, Make&& make) {
-    for (T& element : sample.get<T>(f)) element = make();
+  template <class T>
+  static void put(T value, std::byte* place) noexcept {
+    std::memcpy(place, &value, sizeof value);
   }
 
   std::size_t samples_;

@@ -60,6 +60,22 @@ class BatchLayout {
     }
   }
 
+  /// Moves the samples of each ragged field together, so that its rows are as many as the longest
+  /// of `count` samples has; `rows[f]` becomes that number.
+  void trim(std::byte* slot, std::size_t count, std::span<std::uint32_t> rows) const noexcept {
+    for (std::size_t f = 0; f < layout_.size(); ++f) {
+      const std::int32_t* lengths = length(slot, f, 0);
+      if (!lengths || layout_[f].shape[0] == 0) continue;
+      const std::int32_t longest = count > 0 ? *std::max_element(lengths, lengths + count) : 0;
+      rows[f] = static_cast<std::uint32_t>(longest);
+      const std::size_t bytes = layout_[f].bytes() / layout_[f].shape[0] * rows[f];
+      if (bytes == layout_[f].bytes()) continue;
+      for (std::size_t p = 1; p < count; ++p) {
+        std::memmove(place(slot, f, 0) + p * bytes, place(slot, f, p), bytes);
+      }
+    }
+  }
+
   /// The length of sample `p` of field `f`; nullptr when the field is not ragged.
   std::int32_t* length(std::byte* slot, std::size_t f, std::size_t p) const noexcept {
     if (lengths_[f] == none) return nullptr;
@@ -86,21 +102,30 @@ class BatchLayout {
 class Batch {
  public:
   Batch() = default;
+  /// `rows`, where given, are those of each ragged field that was trimmed.
   Batch(const BatchLayout& layout, std::byte* slot, std::size_t count, std::uint64_t epoch,
-        std::size_t index, bool last) noexcept
-      : layout_(&layout), slot_(slot), count_(count), epoch_(epoch), index_(index), last_(last) {}
+        std::size_t index, bool last, const std::uint32_t* rows = nullptr) noexcept
+      : layout_(&layout),
+        slot_(slot),
+        count_(count),
+        epoch_(epoch),
+        index_(index),
+        last_(last),
+        rows_(rows) {}
 
   /// Samples in this batch; at most capacity().
   std::size_t count() const noexcept { return count_; }
   /// Samples that the slot has room for. The labels behind count() are -1.
   std::size_t capacity() const noexcept { return layout_->batch(); }
+  /// From 0.
   std::uint64_t epoch() const noexcept { return epoch_; }
   /// Which batch of its epoch this is.
   std::size_t index() const noexcept { return index_; }
   /// True for the last batch of its epoch.
   bool last() const noexcept { return last_; }
 
-  /// Field `f` as a tensor of [count, ...shape].
+  /// Field `f` as a tensor of [count, ...shape]; of a ragged field in a loader that trims, the
+  /// second extent is the longest length.
   TensorView tensor(std::size_t f) const {
     const Field& field = layout_->fields().at(f);
     std::array<std::size_t, Shape::max_rank> extents{count_};
@@ -109,9 +134,11 @@ class Batch {
       throw Error(Fault::usage, "Field '" + field.name + "' has too many extents for a batch.");
     }
     std::copy(inner.begin(), inner.end(), extents.begin() + 1);
+    if (is_trimmed(field)) extents[1] = rows_[f];
     return {layout_->place(slot_, f, 0), field.dtype,
             Shape(std::span<const std::size_t>(extents.data(), inner.size() + 1))};
   }
+  /// The same of the field called `name`; throws Error(usage) where there is none.
   TensorView tensor(std::string_view name) const {
     return tensor(field_index(layout_->fields(), name));
   }
@@ -137,12 +164,12 @@ class Batch {
       throw Error(Fault::usage, "Sample " + std::to_string(i) + " of a batch of " +
                                     std::to_string(count_) + " was asked for.");
     }
-    const Field& field = layout_->fields()[f];
-    const std::span<T> all =
-        tensor(f).as<T>().subspan(i * field.shape.elements(), field.shape.elements());
+    const TensorView whole = tensor(f);
+    const std::size_t elements = whole.shape.elements() / count_;
+    const std::span<T> all = whole.as<T>().subspan(i * elements, elements);
     const std::int32_t* length = layout_->length(slot_, f, i);
-    if (!length || field.shape[0] == 0) return all;
-    return all.first(all.size() / field.shape[0] * static_cast<std::size_t>(*length));
+    if (!length || all.empty()) return all;
+    return all.first(all.size() / whole.shape[1] * static_cast<std::size_t>(*length));
   }
 
   /// Sample `i` of a ragged field of u8, as text.
@@ -152,16 +179,23 @@ class Batch {
   }
 
   const BatchLayout& layout() const noexcept { return *layout_; }
+  /// Rows of each ragged field that was trimmed; nullptr where the loader does not trim.
+  const std::uint32_t* rows() const noexcept { return rows_; }
   /// The whole slot, for one contiguous copy of layout().bytes().
   std::byte* data() const noexcept { return slot_; }
 
  private:
+  bool is_trimmed(const Field& field) const noexcept {
+    return rows_ && field.ragged && field.shape[0] > 0;
+  }
+
   const BatchLayout* layout_ = nullptr;
   std::byte* slot_ = nullptr;
   std::size_t count_ = 0;
   std::uint64_t epoch_ = 0;
   std::size_t index_ = 0;
   bool last_ = false;
+  const std::uint32_t* rows_ = nullptr;
 };
 
 }  // namespace feedrate::inline v0

@@ -2,6 +2,7 @@
 // The engine: ring, tickets and filling, shared by the loader, its workers and its leases.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +15,10 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/core/event_count.hpp"
 #include "feedrate/core/thread.hpp"
 #include "feedrate/load/counters.hpp"
-#include "feedrate/load/event_count.hpp"
+#include "feedrate/load/lease.hpp"
 #include "feedrate/load/options.hpp"
 #include "feedrate/load/ring.hpp"
 #include "feedrate/load/sample_error.hpp"
@@ -28,7 +30,7 @@
 namespace feedrate::inline v0 {
 
 /// Fills slots and hands them out in order. One thread consumes; any number fill.
-class Engine {
+class Engine final : public SlotOwner {
  public:
   Engine(std::shared_ptr<const Source> source, const LoaderOptions& options, Slab slab)
       : source_(std::move(source)), slab_(std::move(slab)) {
@@ -69,15 +71,15 @@ class Engine {
     const Run run = plan_->run_of(head_ * plan_->runs_per_batch());
     const bool last = run.index + 1 == order_->batches_per_epoch();
     ++head_;
-    return {Batch(ring_->layout(), slot.data, slot.count, run.epoch, run.index, last), place,
-            slot.error};
+    return {
+        Batch(ring_->layout(), slot.data, slot.count, run.epoch, run.index, last, slot.rows_of()),
+        place, slot.error};
   }
 
   std::uint64_t head() const noexcept { return head_; }  ///< its number, across epochs
 
-  /// Ends the lease of the batch whose slot is at `place`. May be called from any thread and in any
-  /// order: the slot goes to the next batch that has none.
-  void give_back(std::size_t place) {
+  /// The slot goes to the next batch that has none.
+  void give_back(std::size_t place) override {
     const MutexLock lock(release_mutex_);
     ring_->assign(assigned_++, place, runs_per_batch());
     if (closed_.load(std::memory_order_relaxed)) return;
@@ -89,13 +91,11 @@ class Engine {
   bool close(const std::vector<std::unique_ptr<Worker>>& workers, double timeout_s) {
     closed_.store(true, std::memory_order_seq_cst);
     tickets_.close();
-    const auto quiet = [&] {
-      for (const auto& worker : workers) {
-        if (worker->busy.load(std::memory_order_seq_cst)) return false;
-      }
-      return true;
+    const auto is_quiet = [](const auto& worker) {
+      return !worker->busy.load(std::memory_order_seq_cst);
     };
-    return consumer_.wait(quiet, timeout_s);
+    return consumer_.wait([&] { return std::all_of(workers.begin(), workers.end(), is_quiet); },
+                          timeout_s);
   }
 
   /// Gives out tickets again.
@@ -127,7 +127,8 @@ class Engine {
   void configure(const LoaderOptions& options) {
     const std::size_t samples = source_->size();
     if (samples == 0) throw Error(Fault::data, "The dataset is empty: there is nothing to load.");
-    Order order(samples, static_cast<std::size_t>(checked(options).batch), options.order);
+    Order order(samples, static_cast<std::size_t>(checked(options).batch), options.order,
+                options.start);
     BatchLayout layout(checked(source_->layout()), order.batch());
     const auto slots = static_cast<std::size_t>(options.slots());
     std::size_t bytes = 0;
@@ -135,10 +136,10 @@ class Engine {
     const auto soon = options.lazy_memory ? std::optional(layout.bytes()) : std::nullopt;
     Slab larger = slab_.bytes() < bytes ? make_slab(bytes, kind_for(bytes), soon) : Slab();
     std::byte* const memory = larger.data() ? larger.data() : slab_.data();
-    ring_ = std::make_unique<Ring>(layout, slots, memory);
+    ring_ = std::make_unique<Ring>(layout, slots, memory, options.trim);
     if (larger.data()) slab_ = std::move(larger);
     order_ = std::make_unique<const Order>(order);
-    plan_.emplace(*order_, options.run_length, options.workers, layout.sample_bytes());
+    plan_.emplace(*order_, options.run_length, options.planned_workers(), layout.sample_bytes());
     options_ = options;
     restart();
   }
@@ -150,7 +151,6 @@ class Engine {
   const BatchLayout& layout() const noexcept { return ring_->layout(); }
 
   int ready() noexcept { return ring_->published_from(head_); }  ///< batches, to lease at once
-
   const Skips& skips() const noexcept { return skips_; }
 
   EventCount& idle() noexcept { return idle_; }          ///< workers without a ticket
@@ -167,7 +167,7 @@ class Engine {
     const std::uint64_t per_epoch = order_->batches_per_epoch();
     end_ = options_.epochs > 0 ? options_.epochs * per_epoch
                                : std::numeric_limits<std::uint64_t>::max() / (2 * runs_per_batch());
-    head_ = assigned_ = options_.start_batch;
+    head_ = assigned_ = order_->first();
     for (std::size_t s = 0; s < ring_->slots(); ++s) {
       ring_->assign(assigned_++, s, runs_per_batch());
     }
@@ -185,7 +185,7 @@ class Engine {
       ring_->slot_of(run.batch).fail(run.begin, std::current_exception());
     }
     Worker::add(self.fill_s, SteadyClock{}.now_s() - start_s);
-    if (ring_->finish_run(run.batch, order_->count(run.index))) consumer_.wake_all();
+    if (ring_->finish_run(run.batch, order_->count(run.epoch, run.index))) consumer_.wake_all();
   }
 
   void load_one(const Run& run, std::size_t position, std::size_t i, Worker& self) {

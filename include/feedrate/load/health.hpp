@@ -33,14 +33,14 @@ constexpr std::string_view name_of(FeedLimit limit) noexcept {
 
 /// How well a loader fed its consumer between two readings.
 struct Health {
-  double elapsed_s = 0;
-  double waited_s = 0;  ///< the consumer waited for a batch, or filled it itself
-  int workers = 0;
+  double elapsed_s = 0;       ///< between the readings
+  double waited_s = 0;        ///< the consumer waited for a batch, or filled it itself
+  int workers = 0;            ///< threads that load
   std::uint64_t samples = 0;  ///< delivered
   /// So many times as fast the workers could load; empty without workers, or when they have
   /// loaded nothing.
   std::optional<double> headroom;
-  FeedLimit limit = FeedLimit::consumer;
+  FeedLimit limit = FeedLimit::consumer;  ///< of the rate
 
   /// Share of the time in which the consumer did not wait.
   double fed() const noexcept { return elapsed_s > 0 ? 1 - waited_s / elapsed_s : 1; }

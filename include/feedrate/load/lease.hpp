@@ -8,21 +8,31 @@
 #include <utility>
 
 #include "feedrate/load/batch_copy.hpp"
-#include "feedrate/load/engine.hpp"
 
 namespace feedrate::inline v0 {
+
+/// Who has the memory of batches, and gets it back.
+class SlotOwner {
+ public:
+  /// Ends the hold on the slot at `place`. May be called from any thread and in any order.
+  virtual void give_back(std::size_t place) = 0;
+
+ protected:
+  ~SlotOwner() = default;
+};
 
 /// A batch together with the hold on its memory; move-only. Ends on destruction or `release`.
 /// It may end on any thread, and may outlive its loader.
 class Lease : public Batch {
  public:
-  Lease(std::shared_ptr<Engine> engine, std::uint64_t number, const TakenBatch& taken) noexcept
-      : Batch(taken.batch), engine_(std::move(engine)), number_(number), place_(taken.place) {}
+  Lease(std::shared_ptr<SlotOwner> owner, const Batch& batch, std::uint64_t number,
+        std::size_t place) noexcept
+      : Batch(batch), owner_(std::move(owner)), number_(number), place_(place) {}
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&& other) noexcept {
     release();
     Batch::operator=(other);
-    engine_ = std::move(other.engine_);
+    owner_ = std::move(other.owner_);
     number_ = other.number_;
     place_ = other.place_;
     return *this;
@@ -31,17 +41,17 @@ class Lease : public Batch {
 
   /// Ends the lease early; the batch must not be used any more.
   void release() noexcept {
-    if (engine_) std::exchange(engine_, nullptr)->give_back(place_);
+    if (owner_) std::exchange(owner_, nullptr)->give_back(place_);
   }
 
   /// The batch in memory of its own, to be kept while the loader goes on in this one's.
   BatchCopy copy() const { return BatchCopy(*this); }
 
-  /// The batch's number, counted across epochs; `start_batch` resumes at it.
+  /// The batch's number, counted across epochs.
   std::uint64_t number() const noexcept { return number_; }
 
  private:
-  std::shared_ptr<Engine> engine_;
+  std::shared_ptr<SlotOwner> owner_;
   std::uint64_t number_;
   std::size_t place_;  ///< of the slot
 };

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +11,8 @@
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/load/automatic.hpp"
+#include "feedrate/load/epoch.hpp"
 #include "feedrate/load/health.hpp"
 #include "feedrate/load/lease.hpp"
 #include "feedrate/load/loader_errors.hpp"
@@ -26,7 +27,7 @@ namespace feedrate::inline v0 {
 ///
 /// The bytes and their order depend on the seed, the epoch and the dataset alone, never on the
 /// number of workers. Epochs follow each other without draining. In steady state nothing is
-/// allocated.
+/// allocated. A loader that was moved from may only be destroyed or assigned to.
 class Loader {
  public:
   /// `dataset` is a Dataset by value, or a shared_ptr to one. `slab`, where given, is the memory
@@ -41,7 +42,7 @@ class Loader {
       : engine_(std::make_shared<Engine>(std::move(source), options, std::move(slab))),
         pool_(engine_) {
     engine_->open();
-    pool_.resize(options.workers);
+    employ(options);
   }
 
   /// The next batch, in order; empty behind the last epoch.
@@ -57,6 +58,7 @@ class Loader {
         throw detail::all_skipped(engine_->skips().distinct().front());
       make_head_ready();
       Lease lease = take_head();
+      if (automatic_) adapt();
       if (lease.count() > 0) return lease;
     }
     return std::nullopt;
@@ -71,23 +73,38 @@ class Loader {
     return await_head(timeout_s);
   }
 
+  using Epoch = EpochOf<Loader>;
   /// The batches up to the end of the current epoch, as a range.
-  class Epoch;
-  Epoch epoch();
+  Epoch epoch() { return Epoch(this); }
+
+  /// Begins at `at`, such as {.epoch = 3} or the cursor() of an earlier run, and gives the batches
+  /// up to the end of that epoch. Error(usage) while a batch is leased.
+  Epoch restart(Cursor at) {
+    LoaderOptions options = engine_->options();
+    options.start = at;
+    if (!automatic_) options.workers = pool_.size();
+    reconfigure(options);
+    return epoch();
+  }
+
+  /// Where the next batch begins. A loader with `start` there, and any batch size, goes on with the
+  /// same samples.
+  Cursor cursor() const noexcept {
+    return engine_->order().cursor_of(pending_ ? pending_->number() : engine_->head());
+  }
 
   /// After the last epoch, `epochs` more, without draining. Not for an endless loader.
   void add_epochs(std::uint64_t epochs) { engine_->add_epochs(epochs); }
 
-  /// Changes the number of workers at once; never waits. Batches are shared out as they were for
-  /// the number of workers at construction or reconfigure().
+  /// Changes the number of workers at once, also to `automatic`; never waits. Batches are shared
+  /// out as they were for the number of workers at construction or reconfigure().
   void resize(int workers) {
     LoaderOptions options = engine_->options();
     options.workers = workers;
-    checked(options);
-    pool_.resize(workers);
+    employ(checked(options));
   }
 
-  /// Changes anything else, starting again at `start_batch`. Error(usage) while a batch is leased.
+  /// Changes anything else, starting again at `start`. Error(usage) while a batch is leased.
   void reconfigure(const LoaderOptions& options) {
     checked(options);
     pending_.reset();
@@ -107,13 +124,18 @@ class Loader {
       throw;
     }
     engine_->open();
-    pool_.resize(options.workers);
+    employ(options);
   }
 
+  /// Threads that load now.
   int workers() const noexcept { return pool_.size(); }
+  /// Of this rank.
   std::size_t samples_per_epoch() const noexcept { return engine_->order().samples_per_epoch(); }
+  /// Of this rank, in a whole epoch.
   std::size_t batches_per_epoch() const noexcept { return engine_->order().batches_per_epoch(); }
+  /// How fields lie in the memory of a batch.
   const BatchLayout& layout() const noexcept { return engine_->layout(); }
+  /// The memory of all batches.
   const Slab& slab() const noexcept { return engine_->slab(); }
 
   /// Batches that next() would return at once.
@@ -121,11 +143,12 @@ class Loader {
   /// The samples that were left out, each once.
   std::vector<Skip> skips() const { return engine_->skips().distinct(); }
 
+  /// Totals since the loader was made.
   LoaderCounters counters() const {
     LoaderCounters counters = consumed_;
     counters.skipped = engine_->skips().total();
-    counters.filled = caller_.filled.load(std::memory_order_relaxed);
-    counters.caller_fill_s = caller_.fill_s.load(std::memory_order_relaxed);
+    counters.filled = caller_->filled.load(std::memory_order_relaxed);
+    counters.caller_fill_s = caller_->fill_s.load(std::memory_order_relaxed);
     for (const auto& worker : pool_.workers()) worker->add_to(counters);
     return counters;
   }
@@ -137,14 +160,38 @@ class Loader {
   }
 
   /// Threads of any loader that had to be left behind, stuck in a dataset's code.
-  static int abandoned() noexcept { return WorkerPool::abandoned().load(); }
+  static int abandoned() noexcept { return ThreadGroup::abandoned().load(); }
 
  private:
+  friend Epoch;
+  void put_back(Lease lease) { pending_.emplace(std::move(lease)); }
+
+  void employ(const LoaderOptions& options) {
+    automatic_.reset();
+    if (options.workers == automatic) {
+      automatic_.emplace(usable_cores(), options.most_automatic_workers(usable_cores()),
+                         options.slots(), has_memory_for_more, options.max_memory_bytes);
+    }
+    pool_.resize(automatic_ ? automatic_->workers() : options.workers);
+  }
+
+  void adapt() {
+    const double now_s = SteadyClock{}.now_s();
+    if (!automatic_->is_due(now_s, consumed_.batches)) return;
+    const int workers = automatic_->choose(now_s, counters());
+    if (workers == pool_.size()) return;
+    try {
+      pool_.resize(workers);
+    } catch (const Error&) {  // no thread more can be started
+      pool_.resize(automatic_->limit(pool_.size()));
+    }
+  }
+
   void make_head_ready() {
     if (engine_->head_is_ready()) return;
     if (engine_->leases() == engine_->slots()) throw detail::all_leased(engine_->slots());
     if (pool_.left_behind()) throw detail::forked();
-    if (pool_.size() == 0) engine_->fill_head(caller_);
+    if (pool_.size() == 0) engine_->fill_head(*caller_);
     while (!await_head(engine_->options().stall_s / 5)) {
     }
   }
@@ -172,7 +219,7 @@ class Loader {
   Lease take_head() {
     const std::uint64_t number = engine_->head();
     const TakenBatch taken = engine_->take_head();
-    Lease lease(engine_, number, taken);
+    Lease lease(engine_, taken.batch, number, taken.place);
     if (taken.error) {
       consumed_.failed += lease.count();
       lease.release();
@@ -190,60 +237,13 @@ class Loader {
 
   std::shared_ptr<Engine> engine_;
   WorkerPool pool_;
-  Worker caller_{-1};
+  std::unique_ptr<Worker> caller_ = std::make_unique<Worker>(-1);
+  std::optional<AutomaticWorkers> automatic_;
   LoaderCounters consumed_;
   HealthMeter meter_{SteadyClock{}.now_s()};
   std::optional<double> quiet_since_s_;  ///< no sample was finished since then
   std::uint64_t seen_filled_ = 0;
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };
-
-/// An input_range over leases; each ends when the loop goes on to the next batch, unless it was
-/// moved from. After a loop that was left early, the next one continues in the same epoch.
-class Loader::Epoch {
- public:
-  class Iterator {
-   public:
-    using value_type = Lease;
-    using difference_type = std::ptrdiff_t;
-    explicit Iterator(Loader* loader) : loader_(loader), lease_(loader->next()) {
-      if (lease_) epoch_ = lease_->epoch();
-    }
-
-    Lease& operator*() const noexcept { return *lease_; }
-    Iterator& operator++() {
-      const bool last = lease_->last();
-      lease_.reset();
-      if (!last) advance();
-      return *this;
-    }
-    void operator++(int) { ++*this; }
-    bool operator==(std::default_sentinel_t) const noexcept { return !lease_; }
-
-   private:
-    /// A last batch of which every sample was skipped never comes: the next epoch's first does.
-    void advance() {
-      lease_ = loader_->next();
-      if (lease_ && lease_->epoch() != epoch_) {
-        loader_->pending_ = std::exchange(lease_, std::nullopt);
-      }
-    }
-
-    Loader* loader_;
-    mutable std::optional<Lease> lease_;  ///< what a loop may move from
-    std::uint64_t epoch_ = 0;
-  };
-
-  explicit Epoch(Loader* loader) : loader_(loader) {}
-  Iterator begin() const { return Iterator(loader_); }
-  std::default_sentinel_t end() const noexcept { return {}; }
-
- private:
-  Loader* loader_;
-};
-
-inline Loader::Epoch Loader::epoch() {
-  return Epoch(this);
-}
 
 }  // namespace feedrate::inline v0

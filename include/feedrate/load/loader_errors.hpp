@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,12 @@ inline Error forked() {
       Fault::usage,
       "This process came out of fork(), and the loader's threads are in the other one: make "
       "the loader after fork(), or give it 0 workers.");
+}
+
+inline Error not_started(std::size_t worker, int wanted, int error) {
+  return Error(Fault::usage, "Could not start worker " + std::to_string(worker) + " of " +
+                                 std::to_string(wanted) + ": " + std::strerror(error) +
+                                 ". Ask for fewer workers or raise the limit (ulimit -u).");
 }
 
 inline Error leased() {

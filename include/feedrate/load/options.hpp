@@ -2,6 +2,7 @@
 // The options of a loader.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -17,23 +18,42 @@ namespace feedrate::inline v0 {
 inline constexpr int most_workers = 4096;
 inline constexpr int most_batches_ahead = 1 << 20;
 
+/// As a number of workers: the loader finds it while it is used, and changes it when the consumer
+/// or the data do.
+inline constexpr int automatic = -1;
+
 /// The defaults are what frameworks do when told nothing, so that gains are measured from there.
 struct LoaderOptions {
-  int batch = 32;                 ///< samples per batch
-  int workers = 0;                ///< threads that fill; 0: the caller of next() fills
-  int prefetch = 1;               ///< batches kept ready ahead of the one in use
-  int copies_in_flight = 0;       ///< further slots, for batches that a device still copies
-  OrderOptions order = {};        ///< shuffle, drop_last, shard, seed
-  std::uint64_t epochs = 0;       ///< next() ends after so many; 0: never
-  std::uint64_t start_batch = 0;  ///< first batch, counted across epochs: resume here
-  std::uint64_t max_skips = 0;    ///< samples that may be left out as unreadable; 0: throw
-  int run_length = 0;             ///< samples per ticket; 0: chosen from sample size and workers
-  bool lazy_memory = false;       ///< pages come when a batch needs them, not all at the start
-  double stall_s = 60;            ///< next() throws, naming the worker, when nothing moves so long
+  int batch = 32;            ///< samples per batch
+  int workers = 0;           ///< threads that fill; 0: the caller of next() fills; or `automatic`
+  int prefetch = 1;          ///< batches kept ready ahead of the one in use
+  int copies_in_flight = 0;  ///< further slots, for batches that a device still copies
+  OrderOptions order = {};   ///< shuffle, drop_last, shard, seed
+  std::uint64_t epochs = 0;  ///< next() ends after so many; 0: never
+  Cursor start = {};         ///< where loading begins, such as the cursor() of another loader
+  std::uint64_t max_skips = 0;  ///< samples that may be left out as unreadable; 0: throw
+  int run_length = 0;           ///< samples per ticket; 0: chosen from sample size and workers
+  bool trim = false;            ///< pad ragged fields to the longest sample of their batch alone
+  bool lazy_memory = false;     ///< pages come when a batch needs them, not all at the start
+  double stall_s = 60;          ///< next() throws, naming the worker, when nothing moves so long
+  int max_workers = 0;          ///< bound of `automatic` workers; 0: 64, or 4 for each core
+  std::uint64_t max_memory_bytes = 0;  ///< resident in the process, beyond which `automatic` adds
+                                       ///< no worker; 0: what the control group allows
 
   bool operator==(const LoaderOptions&) const = default;
 
+  /// Batches that have memory at the same time.
   int slots() const noexcept { return prefetch + 1 + copies_in_flight; }
+
+  /// The number of workers for which batches are shared out.
+  int planned_workers() const noexcept { return workers == automatic ? 16 : workers; }
+
+  /// No more workers than there are samples in all slots: each loads one at a time.
+  int most_automatic_workers(int cores) const noexcept {
+    const int most = max_workers > 0 ? max_workers : std::max(64, 4 * cores);
+    const double samples = static_cast<double>(slots()) * batch;
+    return static_cast<int>(std::min<double>(std::min(most, most_workers), samples));
+  }
 };
 
 /// The options of a loader that runs as a config says. A caller that fills batches itself has none
@@ -60,7 +80,10 @@ inline const LoaderOptions& checked(const LoaderOptions& options) {
                                   std::to_string(below ? least : most) + ".");
   };
   refuse_beyond("batch", options.batch, 1, any);
-  refuse_beyond("workers", options.workers, 0, most_workers);
+  if (options.workers != automatic) {
+    refuse_beyond("workers", options.workers, 0, most_workers);
+  }
+  refuse_beyond("max_workers", options.max_workers, 0, most_workers);
   refuse_beyond("prefetch", options.prefetch, 0, most_batches_ahead);
   refuse_beyond("copies_in_flight", options.copies_in_flight, 0, most_batches_ahead);
   refuse_beyond("run_length", options.run_length, 0, any);

@@ -25,6 +25,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint32_t> holes{0};      ///< samples that were skipped
   std::vector<std::uint8_t> is_hole;        ///< by position
   std::size_t count = 0;                    ///< valid samples; set on publication
+  std::vector<std::uint32_t> rows;          ///< of trimmed fields; empty where nothing is trimmed
 
   Mutex error_mutex;
   std::exception_ptr error;  ///< of the lowest position that failed
@@ -37,6 +38,8 @@ struct alignas(64) Slot {
     error = std::move(what);
     error_position = position;
   }
+
+  const std::uint32_t* rows_of() const noexcept { return rows.empty() ? nullptr : rows.data(); }
 
   void skip(std::size_t position) noexcept {
     is_hole[position] = 1;
@@ -54,11 +57,12 @@ struct TakenBatch {
 /// The slots, carved from the front of a slab, and which of them each batch to come has.
 class Ring {
  public:
-  Ring(BatchLayout layout, std::size_t slots, std::byte* memory)
+  Ring(BatchLayout layout, std::size_t slots, std::byte* memory, bool trims)
       : layout_(std::move(layout)), slots_(slots), places_(slots) {
     for (std::size_t s = 0; s < slots; ++s) {
       slots_[s].data = memory + s * layout_.bytes();
       slots_[s].is_hole.assign(layout_.batch(), 0);
+      if (trims) slots_[s].rows.assign(layout_.fields().size(), 0);
     }
   }
 
@@ -90,6 +94,7 @@ class Ring {
     if (slot.open_runs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
     close_holes(slot, count);
     mark_tail(slot);
+    if (!slot.rows.empty()) layout_.trim(slot.data, slot.count, slot.rows);
     slot.published.store(batch + 1, std::memory_order_seq_cst);
     return true;
   }

@@ -19,6 +19,7 @@ class SampleError : public Error {
   SampleError(const std::string& sentence, std::size_t sample, std::exception_ptr cause)
       : Error(Fault::data, sentence), sample_(sample), cause_(std::move(cause)) {}
 
+  /// Its index in the dataset; of a stream, in its shard.
   std::size_t sample() const noexcept { return sample_; }
   /// What the dataset threw.
   const std::exception_ptr& cause() const noexcept { return cause_; }

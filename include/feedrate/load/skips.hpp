@@ -2,6 +2,7 @@
 // The record of skipped samples.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace feedrate::inline v0 {
 
 /// A sample that was left out, where the loader was allowed to.
 struct Skip {
-  std::size_t sample;
+  std::size_t sample;  ///< its index in the dataset
   std::string name;    ///< what the dataset calls it; may be empty
   std::string reason;  ///< what the dataset threw
 };
@@ -26,10 +27,10 @@ class Skips {
   /// Whether `skip` may be left out when `allowed` distinct samples may; records it if so.
   bool admit(const Skip& skip, std::uint64_t allowed) {
     const MutexLock lock(mutex_);
-    if (!is_known(skip.sample)) {
+    const auto place = std::lower_bound(known_.begin(), known_.end(), skip.sample);
+    if (place == known_.end() || *place != skip.sample) {
       if (distinct_.size() >= allowed) return false;
-      if (known_.size() <= skip.sample) known_.resize(skip.sample + 1);
-      known_[skip.sample] = true;
+      known_.insert(place, skip.sample);
       distinct_.push_back(skip);
     }
     total_.fetch_add(1, std::memory_order_relaxed);
@@ -46,10 +47,8 @@ class Skips {
   std::uint64_t total() const noexcept { return total_.load(std::memory_order_relaxed); }
 
  private:
-  bool is_known(std::size_t sample) const { return sample < known_.size() && known_[sample]; }
-
   mutable Mutex mutex_;
-  std::vector<bool> known_;  ///< by sample: whether it is in distinct_
+  std::vector<std::size_t> known_;  ///< the samples in distinct_, ascending
   std::vector<Skip> distinct_;
   std::atomic<std::uint64_t> total_{0};
 };

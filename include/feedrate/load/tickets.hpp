@@ -66,11 +66,11 @@ class RunPlan {
 
   Run run_of(std::uint64_t ticket) const noexcept {
     const std::uint64_t batch = ticket / runs_per_batch_;
+    const std::uint64_t epoch = batch / order_->batches_per_epoch();
     const auto index = static_cast<std::size_t>(batch % order_->batches_per_epoch());
-    const std::size_t count = order_->count(index);
+    const std::size_t count = order_->count(epoch, index);
     const std::size_t begin = std::min<std::size_t>(ticket % runs_per_batch_ * length_, count);
-    return {batch, batch / order_->batches_per_epoch(), index, begin,
-            std::min(begin + length_, count)};
+    return {batch, epoch, index, begin, std::min(begin + length_, count)};
   }
 
  private:

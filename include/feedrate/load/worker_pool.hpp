@@ -2,19 +2,17 @@
 // The worker pool: the threads that fill slots. Its size can change at any time, without waiting.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
-#include "feedrate/core/thread.hpp"
 #include "feedrate/load/engine.hpp"
+#include "feedrate/load/loader_errors.hpp"
+#include "feedrate/load/thread_group.hpp"
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/limits.hpp"
 
@@ -26,9 +24,17 @@ inline int usable_cores() {
   return cores;
 }
 
+/// Whether a thread more may take memory: the process has less than `max_bytes` resident (0: no
+/// limit of its own), and its control group has a twentieth of its memory left.
+inline bool has_memory_for_more(std::uint64_t max_bytes) {
+  if (max_bytes > 0 && resident_bytes() >= max_bytes) return false;
+  const CgroupLimits group = read_cgroup_limits("");
+  return !group.memory_bytes || *group.memory_headroom_bytes >= *group.memory_bytes / 20;
+}
+
 /// State shared by the threads of a pool; it outlives the pool if a thread is stuck.
-struct CrewState {
-  explicit CrewState(std::shared_ptr<Engine> e) : engine(std::move(e)) {}
+struct PoolState {
+  explicit PoolState(std::shared_ptr<Engine> e) : engine(std::move(e)) {}
 
   std::shared_ptr<Engine> engine;
   const int cores = usable_cores();
@@ -41,9 +47,16 @@ struct CrewState {
 class WorkerPool {
  public:
   explicit WorkerPool(std::shared_ptr<Engine> engine)
-      : state_(std::make_shared<CrewState>(std::move(engine))) {}
-  WorkerPool(const WorkerPool&) = delete;
-  WorkerPool& operator=(const WorkerPool&) = delete;
+      : state_(std::make_shared<PoolState>(std::move(engine))) {}
+  WorkerPool(WorkerPool&&) noexcept = default;
+  WorkerPool& operator=(WorkerPool&& other) noexcept {
+    if (this == &other) return *this;
+    stop();
+    state_ = std::move(other.state_);
+    workers_ = std::move(other.workers_);
+    threads_ = std::move(other.threads_);
+    return *this;
+  }
   ~WorkerPool() { stop(); }
 
   /// From now on `workers` threads fill. Throws Error(usage) when a thread can't be started.
@@ -54,34 +67,23 @@ class WorkerPool {
     state_->engine->idle().wake_all();
   }
 
-  /// Whether its threads are in another process, out of which this one came by fork().
-  bool left_behind() const noexcept { return !threads_.empty() && ::getpid() != process_; }
+  bool left_behind() const noexcept { return threads_.left_behind(); }
 
   int size() const noexcept { return state_->active.load(std::memory_order_relaxed); }
   const std::vector<std::unique_ptr<Worker>>& workers() const noexcept { return *workers_; }
-
-  /// Threads that were left behind because they were stuck in a user's code at destruction.
-  static std::atomic<int>& abandoned() noexcept {
-    static std::atomic<int> count{0};
-    return count;
-  }
 
  private:
   void start_one(int wanted) {
     workers_->push_back(std::make_unique<Worker>(static_cast<int>(threads_.size())));
     Worker& self = *workers_->back();
-    threads_.emplace_back();
-    const int error = Thread::start(
-        threads_.back(), [state = state_, keep = workers_, &self] { work(*state, self); });
+    const int error = threads_.start(
+        [state = state_, keep = workers_, &self] { work(*state, self); }, self.exited);
     if (error == 0) return;
-    threads_.pop_back();
     workers_->pop_back();
-    throw Error(Fault::usage, "Could not start worker " + std::to_string(threads_.size() + 1) +
-                                  " of " + std::to_string(wanted) + ": " + std::strerror(error) +
-                                  ". Ask for fewer workers or raise the limit (ulimit -u).");
+    throw detail::not_started(threads_.size() + 1, wanted, error);
   }
 
-  static void work(CrewState& state, Worker& self) {
+  static void work(PoolState& state, Worker& self) {
     while (!state.stopping.load(std::memory_order_seq_cst)) {
       if (is_active(state, self) && state.engine->fill_one_run(self)) continue;
       const double start_s = SteadyClock{}.now_s();
@@ -92,13 +94,13 @@ class WorkerPool {
     state.engine->consumer().wake_all();
   }
 
-  static bool is_active(const CrewState& state, const Worker& self) noexcept {
+  static bool is_active(const PoolState& state, const Worker& self) noexcept {
     return self.index < state.active.load(std::memory_order_seq_cst);
   }
 
   /// Looks again for a moment, then parks: waking a thread costs more than a small batch. Where
   /// workers outnumber the cores they park at once, since another needs the core.
-  static void await_work(CrewState& state, Worker& self) {
+  static void await_work(PoolState& state, Worker& self) {
     const auto called = [&] { return state.stopping.load(std::memory_order_seq_cst); };
     const auto has_tickets = [&] { return called() || state.engine->has_tickets(); };
     if (!is_active(state, self)) {
@@ -112,33 +114,20 @@ class WorkerPool {
   /// Ends every thread that can be ended within five seconds, or the stall time if that is less; a
   /// stuck one is left behind with everything it uses.
   void stop() {
-    if (left_behind()) return;
+    if (!state_ || left_behind()) return;
     state_->stopping.store(true, std::memory_order_seq_cst);
     state_->surplus.wake_all();
     state_->engine->idle().wake_all();
-    const auto all_exited = [this] {
-      return std::all_of(workers_->begin(), workers_->end(), [](const auto& worker) {
-        return worker->exited.load(std::memory_order_seq_cst);
-      });
-    };
     constexpr double longest_s = 5;
-    state_->engine->consumer().wait(all_exited,
+    state_->engine->consumer().wait([this] { return threads_.all_exited(); },
                                     std::min(longest_s, state_->engine->options().stall_s));
-    for (std::size_t i = 0; i < threads_.size(); ++i) {
-      if ((*workers_)[i]->exited.load(std::memory_order_seq_cst)) {
-        threads_[i].join();
-      } else {
-        threads_[i].detach();
-        abandoned().fetch_add(1, std::memory_order_relaxed);
-      }
-    }
+    threads_.end();
   }
 
-  const pid_t process_ = ::getpid();
-  std::shared_ptr<CrewState> state_;
+  std::shared_ptr<PoolState> state_;
   std::shared_ptr<std::vector<std::unique_ptr<Worker>>> workers_ =
       std::make_shared<std::vector<std::unique_ptr<Worker>>>();
-  std::vector<Thread> threads_;
+  ThreadGroup threads_;
 };
 
 }  // namespace feedrate::inline v0

@@ -2,6 +2,8 @@
 // The resources that this process may use: CPUs, memory, descriptors, shared memory. Plain data.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -129,6 +131,14 @@ inline std::uint64_t kilobytes(std::string_view meminfo, std::string_view key) {
 }
 
 }  // namespace detail
+
+/// Bytes of memory that this process holds; 0 where /proc does not say.
+inline std::uint64_t resident_bytes() {
+  const std::string statm = read_text("/proc/self/statm").value_or("");
+  const auto fields = split(statm, ' ');
+  const auto pages = fields.size() > 1 ? parse_count(fields[1]) : std::nullopt;
+  return pages.value_or(0) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
 
 /// `cgroup_cpus` is the quota of the control group, if any.
 inline CpuLimits read_cpu_limits(const std::string& root, std::optional<double> cgroup_cpus) {

@@ -15,7 +15,7 @@
 #include "feedrate/core/config.hpp"
 #include "feedrate/core/quantity.hpp"
 #include "feedrate/load/loader.hpp"
-#include "feedrate/load/normalized.hpp"
+#include "feedrate/load/sources/normalized.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/workload.hpp"
 
@@ -37,7 +37,7 @@ class PipelineData {
   /// The same at batch number `batch`, counted across epochs.
   Loader& start(const Config& config, Variant variant, std::uint64_t batch) {
     LoaderOptions options = options_for(config);
-    options.start_batch = batch;
+    options.start = order_of(config).cursor_of(batch);
     require_memory(config);
     if (mode_ == CacheMode::cold) evict_from(config, batch);
     Loader& loader = choose(config, variant);
@@ -65,8 +65,7 @@ class PipelineData {
   }
 
   std::uint64_t batches_per_epoch(const Config& config) const {
-    return Order(workload_.source->size(), static_cast<std::size_t>(config.batch), workload_.order)
-        .batches_per_epoch();
+    return order_of(config).batches_per_epoch();
   }
 
   /// How a config's samples lie in a slot.
@@ -94,6 +93,10 @@ class PipelineData {
   }
 
  private:
+  Order order_of(const Config& config) const {
+    return {workload_.source->size(), static_cast<std::size_t>(config.batch), workload_.order};
+  }
+
   struct Key {
     Variant variant;
     bool normalised, pinned;
@@ -191,12 +194,12 @@ class PipelineData {
   /// the beginning a guess.
   void evict_from(const Config& config, std::uint64_t batch) const {
     const auto batch_size = static_cast<std::uint64_t>(config.batch);
-    const Order order(workload_.source->size(), batch_size, workload_.order);
+    const Order order = order_of(config);
     const std::uint64_t per_epoch = order.batches_per_epoch();
     const std::uint64_t window = std::min(per_epoch, 2 * most_read_ / batch_size + 8);
     for (std::uint64_t b = batch; b < batch + window; ++b) {
       const auto index = static_cast<std::size_t>(b % per_epoch);
-      order.for_each(b / per_epoch, index, 0, order.count(index),
+      order.for_each(b / per_epoch, index, 0, order.count(b / per_epoch, index),
                      [&](std::size_t, std::size_t i) { workload_.source->evict(i); });
     }
   }

@@ -11,7 +11,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/data/order.hpp"
-#include "feedrate/load/subset.hpp"
+#include "feedrate/load/sources/subset.hpp"
 
 namespace feedrate::inline v0 {
 

@@ -7,7 +7,7 @@
 
 #include "example_report.hpp"
 #include "feedrate/load/loader.hpp"
-#include "feedrate/load/normalized.hpp"
+#include "feedrate/load/sources/normalized.hpp"
 #include "feedrate/train/optimizer.hpp"
 
 /// The statements, run; and how they read.

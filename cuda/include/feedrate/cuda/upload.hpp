@@ -168,6 +168,11 @@ class Uploader {
   Slot& slot_of(std::uint64_t upload) noexcept { return slots_[upload % slots_.size()]; }
 
   Batch queue(const Batch& host) {
+    if (host.rows()) {
+      throw Error(Fault::usage,
+                  "A loader that trims ragged fields can't feed a GPU: its batches are copied "
+                  "whole. Leave LoaderOptions::trim off.");
+    }
     if (queued_ > 0) slot_of(queued_ - 1).consumed.record(compute_);
     if (queued_ >= slots_.size()) wait_for_copies(queued_ + 1 - slots_.size());
     Slot& slot = slot_of(queued_);

@@ -25,10 +25,10 @@ enum class Transform : std::uint8_t {
 /// How pictures become samples of size x size pixels.
 struct ImageOptions {
   int size = 224;
-  Transform transform = Transform::train;
-  CropRange crop;            ///< of the training transform
-  float flip = 0.5f;         ///< share of mirrored samples, but in evaluation
-  ColorJitter color = {};    ///< of the finished pixels, but with Transform::none
+  Transform transform = Transform::train;  ///< how a picture becomes a sample
+  CropRange crop;                          ///< of the training transform
+  float flip = 0.5f;                       ///< share of mirrored samples, but in evaluation
+  ColorJitter color = {};                  ///< of the finished pixels, but with Transform::none
   int resize = 0;            ///< shorter side before the centre crop; 0: size x 256 / 224
   PixelFormat format;        ///< element type, channel order, normalisation
   bool upright = true;       ///< turn pictures as their EXIF data say, as viewers do

@@ -16,7 +16,8 @@ namespace feedrate::inline v0 {
 
 /// Bounds between which a factor is drawn.
 struct FactorRange {
-  float low = 1, high = 1;
+  float low = 1;   ///< the least
+  float high = 1;  ///< the most
 
   bool operator==(const FactorRange&) const = default;
 };
@@ -24,8 +25,10 @@ struct FactorRange {
 /// How much the colours of a sample may change. The defaults change nothing.
 /// Source: torchvision.transforms.ColorJitter.
 struct ColorJitter {
-  FactorRange brightness = {}, contrast = {}, saturation = {};
-  FactorRange hue = {0, 0};  ///< in turns of the colour wheel, -0.5 to 0.5
+  FactorRange brightness = {};  ///< of all colours
+  FactorRange contrast = {};    ///< of the distance to the mean grey
+  FactorRange saturation = {};  ///< of the distance to the pixel's own grey
+  FactorRange hue = {0, 0};     ///< in turns of the colour wheel, -0.5 to 0.5
 
   bool operator==(const ColorJitter&) const = default;
 };

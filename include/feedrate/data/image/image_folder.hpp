@@ -68,6 +68,7 @@ class ImageFolder {
   std::size_t touch(std::size_t i) const { return touch_file(name(i)); }
   bool evict(std::size_t i) const { return evict_file(name(i)); }
 
+  /// The class of sample i, an index into classes(). Throws std::out_of_range.
   std::int32_t label(std::size_t i) const { return listing_.labels.at(i); }
 
   /// Names of the classes by label; empty where the images lie in no class folder.
@@ -79,6 +80,7 @@ class ImageFolder {
   /// Images that lie beside the class folders and so belong to none; they are no samples.
   std::size_t ignored() const noexcept { return listing_.ignored; }
 
+  /// What it was made with.
   const ImageOptions& options() const noexcept { return options_; }
 
  private:

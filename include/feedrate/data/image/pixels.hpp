@@ -16,10 +16,10 @@ enum class ChannelOrder : std::uint8_t { nchw, nhwc };
 
 /// The form of an image in memory. u8 keeps levels 0..255; f32 is (level / 255 - mean) / std.
 struct PixelFormat {
-  DType dtype = DType::f32;  ///< f32 or u8
-  ChannelOrder order = ChannelOrder::nchw;
+  DType dtype = DType::f32;                              ///< f32 or u8
+  ChannelOrder order = ChannelOrder::nchw;               ///< planes, or channels last
   std::array<float, 3> mean = {0.485f, 0.456f, 0.406f};  ///< of ImageNet, as torchvision has it
-  std::array<float, 3> std = {0.229f, 0.224f, 0.225f};
+  std::array<float, 3> std = {0.229f, 0.224f, 0.225f};   ///< by which they are divided
 
   bool operator==(const PixelFormat&) const = default;
 };

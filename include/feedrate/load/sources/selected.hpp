@@ -53,7 +53,8 @@ std::shared_ptr<const Source> select(D dataset, std::vector<std::size_t> chosen)
 
 /// Two parts of a dataset.
 struct Split {
-  std::shared_ptr<const Source> first, rest;
+  std::shared_ptr<const Source> first;  ///< the share that was asked for
+  std::shared_ptr<const Source> rest;   ///< all others
 };
 
 /// Cuts a dataset in two: `share` of its samples, to the nearest, drawn at random by `seed`, and

@@ -17,12 +17,12 @@ namespace feedrate::inline v0 {
 
 /// How to tune in a program.
 struct ProgramOptions {
-  int batch = 32;                        ///< to train with; unused where `space` is given
-  std::optional<Space> space = {};       ///< empty: see default_space
-  std::optional<Config> reference = {};  ///< what gains are measured against; empty: no workers
-  std::vector<Tier> allowed = {Tier::safe};
-  std::string objective = "throughput";  ///< a name in objectives.hpp
-  double budget_s = 10;
+  int batch = 32;                            ///< to train with; unused where `space` is given
+  std::optional<Space> space = {};           ///< empty: see default_space
+  std::optional<Config> reference = {};      ///< what gains are measured against; empty: no workers
+  std::vector<Tier> allowed = {Tier::safe};  ///< what may change
+  std::string objective = "throughput";      ///< a name in objectives.hpp
+  double budget_s = 10;                      ///< seconds for all of it
   /// Saves what a step changes (weights, the optimizer's state) and returns what puts it back.
   std::function<std::function<void()>()> save_state = {};
   bool may_train = false;  ///< the steps of the measurement may stay trained
@@ -32,24 +32,24 @@ struct ProgramOptions {
   /// Stands for what the fields and the number of samples don't show, such as the model or the
   /// version of the data: a choice is remembered for each.
   std::string remember_key = {};
-  OrderOptions order = {};
-  std::uint64_t max_skips = 0;
-  std::uint64_t seed = 0;
+  OrderOptions order = {};                  ///< as for the loader
+  std::uint64_t max_skips = 0;              ///< as for the loader
+  std::uint64_t seed = 0;                   ///< of the search
   const std::atomic<bool>* stop = nullptr;  ///< ends the sweep after the round in progress
-  std::function<void(const Progress&)> observe = {};
+  std::function<void(const Progress&)> observe = {};  ///< is told of each round
 };
 
 /// What came of it.
 struct Tuned {
-  Config config;
-  Confidence standing = Confidence::unresolved;
-  double speedup = 1;              ///< of the rate, against the reference
-  double samples_per_s = 0;        ///< measured with the config; 0: unknown
-  bool remembered = false;         ///< read from the file: nothing was measured now
+  Config config;                                 ///< to train with
+  Confidence standing = Confidence::unresolved;  ///< how sure that is
+  double speedup = 1;                            ///< of the rate, against the reference
+  double samples_per_s = 0;                      ///< measured with the config; 0: unknown
+  bool remembered = false;                       ///< read from the file: nothing was measured now
   std::string not_kept;            ///< one sentence where the choice could not be written down
   std::optional<Outcome> outcome;  ///< all that was measured; empty when remembered
-  OrderOptions order = {};
-  std::uint64_t max_skips = 0;
+  OrderOptions order = {};         ///< those of the options
+  std::uint64_t max_skips = 0;     ///< likewise
 
   /// Whether a rate that was measured today, in the same unit, is not that of the choice any more,
   /// by more than this share: then the step or the machine has changed, and so may have the best

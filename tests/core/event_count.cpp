@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "feedrate/load/event_count.hpp"
+#include "feedrate/core/event_count.hpp"
 
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>

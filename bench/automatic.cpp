@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Automatic workers against each fixed number: samples that compute or wait, with a consumer that
+// is fast, slow, or changes every five seconds. Prints JSON.
+//
+//     build/bench/bench_automatic > results/automatic.json
+#include <ctime>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "feedrate/loader.hpp"
+#include "origin.hpp"
+
+namespace feedrate::bench {
+namespace {
+
+double thread_cpu_s() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+/// Takes so much of a core's time.
+void compute(double seconds) {
+  const double end_s = thread_cpu_s() + seconds;
+  while (thread_cpu_s() < end_s) continue;
+}
+
+/// Waits, as for storage or a network.
+void wait(double seconds) {
+  const timespec time{0, static_cast<long>(1e9 * seconds)};
+  nanosleep(&time, nullptr);
+}
+
+/// Samples of 4 KiB, each of which takes 1 ms.
+struct Timed {
+  void (*spend)(double seconds);
+
+  std::size_t size() const { return 4'096; }
+  Layout layout() const { return {{"x", DType::f32, {1024}}}; }
+  void load(std::size_t i, const Sample& sample, Random&) const {
+    spend(1e-3);
+    sample.get<float>(0)[0] = static_cast<float>(i);
+  }
+};
+
+struct Case {
+  std::string samples, consumer;
+  void (*spend)(double seconds);
+  std::function<double(double)> step_s;  ///< of one step, at a time since the begin
+  std::vector<int> fixed;
+};
+
+/// Samples per second of `seconds`, the search included.
+double rate_of(const Case& one, int workers, double seconds) {
+  Loader loader(Timed{one.spend}, {.batch = 32, .workers = workers, .prefetch = 4});
+  const double begin_s = SteadyClock{}.now_s();
+  double now_s = begin_s;
+  std::uint64_t samples = 0;
+  while (now_s < begin_s + seconds) {
+    samples += loader.next()->count();
+    wait(one.step_s(now_s - begin_s));
+    now_s = SteadyClock{}.now_s();
+  }
+  return static_cast<double>(samples) / (now_s - begin_s);
+}
+
+/// Each fixed number once; then the best of them and `automatic` in turns.
+Json compared(const Case& one, double seconds, int pairs) {
+  Json fixed = Json::object(), ratios = Json::array();
+  int best = one.fixed.front();
+  double best_rate = 0;
+  for (const int workers : one.fixed) {
+    const double rate = rate_of(one, workers, seconds);
+    fixed[std::to_string(workers)] = rate;
+    if (rate > best_rate) best = workers, best_rate = rate;
+  }
+  for (int pair = 0; pair < pairs; ++pair) {
+    const double with_best = rate_of(one, best, seconds);
+    ratios.push_back(rate_of(one, automatic, seconds) / with_best);
+  }
+  return {{"samples", one.samples},
+          {"consumer", one.consumer},
+          {"fixed_samples_per_s", fixed},
+          {"best_fixed", best},
+          {"automatic_over_best_fixed", ratios}};
+}
+
+}  // namespace
+}  // namespace feedrate::bench
+
+int main(int argc, char** argv) {
+  using namespace feedrate;
+  using namespace feedrate::bench;
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 20;
+  const int pairs = argc > 2 ? std::atoi(argv[2]) : 10;
+  const auto fast = [](double) { return 0.0; };
+  const auto slow = [](double) { return 0.04; };
+  const auto changing = [](double now_s) { return static_cast<int>(now_s / 5) % 2 ? 0.04 : 0.0; };
+  const std::vector<int> few = {1, 2, 3, 4, 8}, many = {1, 2, 8, 32, 64};
+  const std::vector<Case> cases = {{"compute 1 ms", "fast", compute, fast, few},
+                                   {"compute 1 ms", "slow: 40 ms a batch", compute, slow, few},
+                                   {"compute 1 ms", "changes each 5 s", compute, changing, few},
+                                   {"wait 1 ms", "fast", wait, fast, many},
+                                   {"wait 1 ms", "slow: 40 ms a batch", wait, slow, many},
+                                   {"wait 1 ms", "changes each 5 s", wait, changing, many}};
+  Json result = origin();
+  result["seconds"] = seconds;
+  for (const Case& one : cases) {
+    result["cases"].push_back(compared(one, seconds, pairs));
+    std::cerr << result["cases"].back().dump() << '\n';
+  }
+  std::cout << result.dump(2) << '\n';
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// The number of workers, chosen while a training runs from what its loader counts.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "feedrate/load/counters.hpp"
+
+namespace feedrate::inline v0 {
+
+/// Chooses a number of workers by trying: where the consumer waits, about four times as many,
+/// twice, half as many again, and, if those were slower, fewer. One stays only if the consumer was
+/// faster with it.
+///
+/// Samples per second of two numbers are compared in windows beside each other. A clear gain (a
+/// quarter, or what windows of one number scatter by) is taken after one pair of windows, a smaller
+/// one after three that agree, as is a smaller number that costs nothing. After a search that found
+/// nothing the next one is twice as far away, so the number comes to rest; it searches at once
+/// where the rate has changed.
+class AutomaticWorkers {
+ public:
+  /// Whether the machine has memory for a thread more, where the process may have so many bytes.
+  using HasMemory = bool (*)(std::uint64_t max_bytes);
+
+  /// Begins with `first` workers, and goes up to `most`. `slots` is the loader's: batches that were
+  /// loaded by the number before lie in them. A larger number is tried only where
+  /// `has_memory(max_bytes)`.
+  AutomaticWorkers(int first, int most, int slots, HasMemory has_memory,
+                   std::uint64_t max_bytes = 0)
+      : slots_(static_cast<std::uint64_t>(slots)),
+        most_(std::max(most, 1)),
+        base_(std::clamp(first, 1, most_)),
+        workers_(base_),
+        has_memory_(has_memory),
+        max_bytes_(max_bytes),
+        due_batch_(slots_) {}
+
+  int workers() const noexcept { return workers_; }
+
+  /// No more than `most` from now on: the machine gives no more threads. Returns the number.
+  int limit(int most) noexcept {
+    most_ = std::max(most, 1);
+    base_ = std::min(base_, most_);
+    tried_ = 0;
+    has_begun_ = false;
+    return workers_ = base_;
+  }
+
+  /// Whether it is time to choose(). Costs nothing, so that each batch can ask.
+  bool is_due(double now_s, std::uint64_t batches) const noexcept {
+    return batches >= due_batch_ && now_s >= due_s_;
+  }
+
+  /// The number of workers from now on. `counters` are the loader's.
+  int choose(double now_s, const LoaderCounters& counters) {
+    if (!has_begun_) return begin(now_s, counters);
+    const LoaderCounters window = counters - begun_;
+    const double elapsed_s = std::max(now_s - begun_s_, 1e-9);
+    const Reading reading{static_cast<double>(window.samples) / elapsed_s,
+                          window.wait_s / elapsed_s, window.fill_s / elapsed_s};
+    const int before = workers_;
+    workers_ = tried_ ? judge(reading, now_s) : rest(reading, now_s);
+    if (workers_ == before) return begin(now_s, counters);
+    has_begun_ = false;
+    due_batch_ = counters.batches + slots_;
+    return workers_;
+  }
+
+ private:
+  struct Reading {
+    double rate;    ///< samples per second
+    double waited;  ///< share of the time that the consumer waited
+    double busy;    ///< workers that loaded, on average
+  };
+
+  static constexpr double shortest_window_s = 0.05, longest_window_s = 2;
+  static constexpr double little_waiting = 0.03;
+  static constexpr double clear_gain = 0.22, least_gain = 0.03;  ///< logarithms
+  static constexpr int pairs = 3, most_steps = 4;
+  static constexpr double first_pause_s = 2, longest_pause_s = 300;
+
+  static double log_ratio(double a, double b) noexcept {
+    return std::log(std::max(a, 1e-9) / std::max(b, 1e-9));
+  }
+  static double distance(double a, double b) noexcept { return std::abs(log_ratio(a, b)); }
+
+  int begin(double now_s, const LoaderCounters& counters) {
+    has_begun_ = true;
+    begun_ = counters;
+    begun_s_ = now_s;
+    due_s_ = now_s + window_s_;
+    due_batch_ = counters.batches + std::max<std::uint64_t>(2 * slots_, 4);
+    return workers_;
+  }
+
+  /// A window in which nothing was tried.
+  int rest(const Reading& reading, double now_s) {
+    learn_scatter(reading.rate);
+    if (reading.waited <= little_waiting) return shrunk(reading, now_s);
+    idle_windows_ = 0;
+    const bool changed = distance(reading.rate, searched_rate_) > std::max(0.2, 4 * scatter_);
+    if (changed && now_s >= searched_s_ + first_pause_s) {
+      pause_s_ = first_pause_s;
+      search_s_ = now_s;
+    }
+    if (now_s < search_s_) return base_;
+    base_rate_ = reading.rate;
+    if (base_ < most_ && has_memory_(max_bytes_)) return attempt(larger(base_, most_steps));
+    if (base_ > 1) return attempt(smaller(base_));
+    return base_;
+  }
+
+  /// Windows become longer where they scatter, until they tell numbers apart that matter.
+  void learn_scatter(double rate) {
+    if (last_rate_ > 0) {
+      scatter_ += 0.2 * (std::min(distance(rate, last_rate_), 1.0) - scatter_);
+    }
+    last_rate_ = rate;
+    if (scatter_ > 0.03 && window_s_ < longest_window_s) {
+      window_s_ *= 1.5;
+      scatter_ /= std::sqrt(1.5);
+    } else if (scatter_ < 0.01 && window_s_ > shortest_window_s) {
+      window_s_ /= 1.5;
+    }
+  }
+
+  /// The consumer hardly waits. Workers that have nothing to do are taken away, where those that
+  /// stay have half as much again as they need.
+  int shrunk(const Reading& reading, double now_s) {
+    const bool idle = base_ > 1 && 1.5 * reading.busy < smaller(base_);
+    idle_windows_ = idle ? idle_windows_ + 1 : 0;
+    if (idle_windows_ < windows_until_shrunk || now_s < shrink_s_) return base_;
+    idle_windows_ = 0;
+    has_shrunk_ = true;
+    return base_ = smaller(base_);
+  }
+
+  int attempt(int workers) {
+    tried_ = workers;
+    gains_ = 0;
+    log_gain_ = 0;
+    last_rate_ = 0;
+    return workers;
+  }
+
+  /// A window of the number that is tried, or of the one that it is compared with.
+  int judge(const Reading& reading, double now_s) {
+    if (workers_ != tried_) {  // the number before, once more
+      base_rate_ = reading.rate;
+      return tried_;
+    }
+    const double gain = log_ratio(reading.rate, base_rate_);
+    ++gains_;
+    log_gain_ += gain;
+    if (gains_ == 1 && gain >= std::max(clear_gain, 4 * scatter_)) return take(now_s);
+    if (gain < 0) return refuse(gain, now_s);
+    if (gains_ < pairs) return base_;
+    const double least = tried_ < base_ ? 0 : std::max(least_gain, scatter_);
+    return log_gain_ / pairs >= least ? take(now_s) : refuse(gain, now_s);
+  }
+
+  /// What was tried is better: it is looked at next whether one more step is, too.
+  int take(double now_s) {
+    if (tried_ > base_ && has_shrunk_) {  // it was too few: not soon again
+      has_shrunk_ = false;
+      shrink_s_ = now_s + shrink_pause_s_;
+      shrink_pause_s_ = std::min(2 * shrink_pause_s_, longest_pause_s);
+    }
+    base_ = tried_;
+    tried_ = 0;
+    search_s_ = now_s;
+    return base_;
+  }
+
+  int refuse(double gain, double now_s) {
+    const bool was_larger = tried_ > base_;
+    for (int steps = most_steps / 2; was_larger && steps > 0; steps /= 2) {
+      if (larger(base_, steps) < tried_) return attempt(larger(base_, steps));
+    }
+    if (was_larger && gain < -least_gain && base_ > 1) return attempt(smaller(base_));
+    tried_ = 0;
+    searched_rate_ = base_rate_;
+    searched_s_ = now_s;
+    search_s_ = now_s + pause_s_;
+    pause_s_ = std::min(2 * pause_s_, longest_pause_s);
+    return base_;
+  }
+
+  /// 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: steps of a third to a half.
+  int larger(int workers, int steps = 1) const noexcept {
+    for (; steps > 0; --steps) workers += workers < 4 ? 1 : step_of(workers);
+    return std::min(most_, workers);
+  }
+  int smaller(int workers) const noexcept {
+    int below = 1;
+    while (larger(below) < workers) below = larger(below);
+    return below;
+  }
+  /// Half of the power of two at or below `workers`.
+  static int step_of(int workers) noexcept {
+    int power = 1;
+    while (2 * power <= workers) power *= 2;
+    return power / 2;
+  }
+
+  static constexpr int windows_until_shrunk = 5;
+
+  std::uint64_t slots_;
+  int most_;
+  int base_;     ///< the number that is settled on
+  int workers_;  ///< that number, or the one that is tried
+  HasMemory has_memory_;
+  std::uint64_t max_bytes_;
+  int tried_ = 0;  ///< 0: none
+  int gains_ = 0;  ///< pairs of windows so far
+  double log_gain_ = 0;
+  double window_s_ = shortest_window_s;
+  double last_rate_ = 0;      ///< of the window before, where nothing was tried; else 0
+  double scatter_ = 0.02;     ///< by which windows of one number differ, relative
+  double base_rate_ = 0;      ///< of the last window of base_
+  double searched_rate_ = 1;  ///< at the end of the last search that found nothing
+  double searched_s_ = 0;     ///< when that was
+  double search_s_ = 0, pause_s_ = first_pause_s;
+  double shrink_s_ = 0, shrink_pause_s_ = first_pause_s;
+  int idle_windows_ = 0;
+  bool has_shrunk_ = false;
+
+  bool has_begun_ = false;  ///< a window; none while slots drain
+  LoaderCounters begun_;    ///< at its begin
+  double begun_s_ = 0;
+  double due_s_ = 0;
+  std::uint64_t due_batch_ = 0;
+};
+
+}  // namespace feedrate::inline v0
