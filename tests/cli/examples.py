@@ -43,6 +43,28 @@ def a_dataset_of_ones_own_is_loaded_and_a_step_of_ones_own_is_tuned(tmp):
 
 
 @test
+def lines_of_files_are_a_stream(tmp):
+    # Bug: a line that is lost between files or batches, or counted twice.
+    (tmp / "a").write_text("".join("x" * (i % 90) + "\n" for i in range(3000)))
+    (tmp / "b").write_text("short\n" * 10)
+    bytes_in = sum(i % 90 for i in range(3000)) + 50
+    out = example("stream_lines", "a", "b", cwd=tmp)
+    assert out.startswith("3010 lines, %d bytes, " % bytes_in), out
+    done = subprocess.run([FOLDER / "example_stream_lines", "a", "absent"], cwd=tmp, timeout=60,
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "Could not open absent.\n"), done
+
+
+@test
+def another_library_trains_on_batches_without_a_copy(tmp):
+    # Bug: a batch that ends while Eigen reads it, or has another shape there.
+    if not (FOLDER / "example_eigen").exists():
+        raise Skip("Eigen is not installed")
+    weights = example("eigen", cwd=tmp).split("weights ")[1].split()
+    assert [round(float(weight)) for weight in weights] == list(range(1, 9)), weights
+
+
+@test
 def pictures_of_a_folder_are_counted(tmp):
     # Bug: an example that finds nothing in a folder of pictures.
     (tmp / "pictures/class").mkdir(parents=True)

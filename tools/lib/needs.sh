@@ -5,8 +5,9 @@
 needs_autotune=(compiler meson ninja pkg-config json cli11 jpeg blas)
 needs_gpu=("${needs_autotune[@]}" catch2)
 needs_test=("${needs_gpu[@]}" benchmark jsonschema)
-# The readers of what a gate writes, and of YAML. A test whose reader is missing is skipped.
-wanted_by_test=(junitparser prometheus-client markdown-it yaml scipy compare-py)
+# The readers of what a gate writes, of YAML and of the headers' comments, and a library that an
+# example feeds. What needs one that is missing is skipped.
+wanted_by_test=(doxygen eigen junitparser prometheus-client markdown-it yaml scipy compare-py)
 
 # at_least WANTED FOUND: compares versions.
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
@@ -64,6 +65,7 @@ is_here() {
     blas) blas_is_here ;;
     catch2) pkg-config --atleast-version=3.0 catch2-with-main ;;
     benchmark) pkg-config --exists benchmark ;;
+    eigen) pkg-config --exists eigen3 ;;
     jsonschema) python_has jsonschema ;;
     junitparser) python_has junitparser ;;
     prometheus-client) python_has prometheus_client ;;
@@ -71,7 +73,7 @@ is_here() {
     yaml) python_has yaml ;;
     scipy) python_has scipy.stats ;;
     compare-py) ls {,"$deps/root"}/usr/share/benchmark/compare.py | grep . ;;
-    clang-format | ccache) command -v "$1" ;;
+    clang-format | ccache | doxygen) command -v "$1" ;;
     venv) python_has ensurepip ;;
     python-dev) /usr/bin/python3-config --includes ;;
     gfortran) command -v gfortran ;;
@@ -94,6 +96,7 @@ package_of() {
     jpeg) echo libjpeg-dev ;;
     blas) echo libopenblas-dev ;;
     benchmark) echo libbenchmark-dev ;;
+    eigen) echo libeigen3-dev ;;
     jsonschema | junitparser | prometheus-client | markdown-it | yaml | scipy) echo "python3-$1" ;;
     compare-py) echo libbenchmark-tools ;;
     venv) echo python3-venv ;;
@@ -114,6 +117,7 @@ described() {
     blas) echo "OpenBLAS with its headers" ;;
     catch2) echo "Catch2 3.0 or newer" ;;
     benchmark) echo "Google Benchmark" ;;
+    eigen) echo "Eigen 3" ;;
     compare-py) echo "compare.py of Google Benchmark" ;;
     python-dev) echo "the headers of the system's python3" ;;
     gfortran) echo "gfortran, whose library OpenBLAS calls" ;;

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// One shard of a stream that is being read.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/thread.hpp"
+#include "feedrate/load/batch.hpp"
+#include "feedrate/load/sources/own_sample.hpp"
+#include "feedrate/load/stream/stream.hpp"
+
+namespace feedrate::inline v0::detail {
+
+/// A shard, and the sample that did not fit into its last batch. One turn at a time has it.
+class ShardState {
+ public:
+  ShardState(const AnyStream& stream, std::size_t index, Layout layout)
+      : stream_(&stream), index_(index), form_(std::move(layout)) {}
+
+  Mutex& mutex() noexcept { return mutex_; }
+  std::size_t index() const noexcept { return index_; }
+  bool ended() const noexcept { return ended_; }
+  void end() noexcept { ended_ = true; }
+  /// Samples that it has given in this epoch, or failed to give.
+  std::uint64_t position() const noexcept { return position_; }
+
+  /// From the front again.
+  void rewind() noexcept {
+    reader_.reset();
+    ended_ = false;
+    position_ = 0;
+  }
+
+  void open(std::uint64_t epoch) {
+    if (!reader_) reader_ = stream_->open(index_, epoch);
+  }
+
+  /// Writes the next sample; false at the end, which is the shard's.
+  bool next(const Sample& sample, std::uint64_t seed, std::uint64_t epoch) {
+    if (kept_) {
+      copy_sample(form_, memory_.data(), lengths_.data(), sample);
+      kept_ = false;
+      return true;
+    }
+    // Shards below 2^24 with samples below 2^40 have random numbers of their own.
+    Random random(seed, epoch, (std::uint64_t{index_} << 40) + position_++);
+    ended_ = !reader_->next(sample, random);
+    return !ended_;
+  }
+
+  /// The place of a batch's sample, with lengths as of samples that are not ragged.
+  Sample sample_at(const BatchLayout& layout, std::byte* slot, const BatchPlace& at) {
+    const Layout& fields = layout.fields();
+    places_.resize(fields.size());
+    length_places_.resize(fields.size());
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+      places_[f] = layout.place(slot, f, at.position);
+      length_places_[f] = layout.length(slot, f, at.position);
+      if (length_places_[f]) *length_places_[f] = static_cast<std::int32_t>(fields[f].shape[0]);
+    }
+    return {fields, places_, length_places_, at};
+  }
+
+  /// What sample_at() gave is written: clears what is behind its rows. The longest length of its
+  /// ragged fields; 1 where it has none.
+  std::size_t finish_sample(const BatchLayout& layout) const noexcept {
+    layout.clear_tails(places_, length_places_);
+    std::int32_t longest = 1;
+    for (const std::int32_t* length : length_places_) {
+      longest = std::max(longest, length ? *length : 0);
+    }
+    return static_cast<std::size_t>(longest);
+  }
+
+  /// Keeps a sample that was just written, as the next one.
+  void keep(const BatchLayout& layout, std::byte* slot, std::size_t place) {
+    memory_.resize(form_.bytes());
+    lengths_.assign(form_.layout().size(), 0);
+    for (std::size_t f = 0; f < form_.layout().size(); ++f) {
+      const std::byte* from = layout.place(slot, f, place);
+      std::copy(from, from + form_.layout()[f].bytes(), memory_.data() + form_.offset(f));
+      if (const std::int32_t* length = layout.length(slot, f, place)) lengths_[f] = *length;
+    }
+    kept_ = true;
+  }
+
+ private:
+  const AnyStream* stream_;
+  std::size_t index_;
+  SampleForm form_;
+  Mutex mutex_;
+  std::unique_ptr<AnyReader> reader_;
+  std::uint64_t position_ = 0;
+  bool ended_ = false;
+
+  bool kept_ = false;
+  std::vector<std::byte> memory_;  ///< of the sample that is kept
+  std::vector<std::int32_t> lengths_;
+  std::vector<std::byte*> places_;  ///< of the sample that is being written
+  std::vector<std::int32_t*> length_places_;
+};
+
+}  // namespace feedrate::inline v0::detail

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engine of a loader of streams: whose turn it is, and what is ready.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/event_count.hpp"
+#include "feedrate/load/lease.hpp"
+#include "feedrate/load/ring.hpp"
+#include "feedrate/load/sample_error.hpp"
+#include "feedrate/load/skips.hpp"
+#include "feedrate/load/slab.hpp"
+#include "feedrate/load/stream/options.hpp"
+#include "feedrate/load/stream/shard_state.hpp"
+
+namespace feedrate::inline v0 {
+
+/// The shards give batches in turns: one of the first, one of the second, ..., those left out that
+/// have ended. So what a batch holds depends on the stream alone, never on who reads it. A batch
+/// lies wholly in one shard. One thread consumes; any number fill.
+class StreamEngine final : public SlotOwner {
+ public:
+  static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
+
+  StreamEngine(std::unique_ptr<const detail::AnyStream> stream, const StreamOptions& options)
+      : stream_(std::move(stream)), options_(checked(options)) {
+    const Layout layout = checked(stream_->layout());
+    const auto world = static_cast<std::size_t>(options_.shard.world);
+    for (auto s = static_cast<std::size_t>(options_.shard.rank); s < stream_->shards();
+         s += world) {
+      shards_.push_back(std::make_unique<detail::ShardState>(*stream_, s, layout));
+    }
+    if (shards_.empty()) {
+      throw Error(Fault::usage, "The stream has " + std::to_string(stream_->shards()) +
+                                    " shards: too few for " + std::to_string(world) + " ranks.");
+    }
+    const BatchLayout in_slot(layout, static_cast<std::size_t>(options_.batch));
+    const auto slots = static_cast<std::size_t>(options_.slots());
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(in_slot.bytes(), slots, &bytes)) refuse_slab(SIZE_MAX);
+    slab_ = make_slab(bytes, kind_for(bytes), std::nullopt);
+    ring_ = std::make_unique<Ring>(in_slot, slots, slab_.data(), options_.trim);
+    epochs_.resize(slots);
+    for (std::size_t s = 0; s < slots; ++s) ring_->assign(assigned_++, s, 1);
+  }
+
+  /// Draws the next turn and fills its batch; false when there is no slot, or no turn to come.
+  bool fill_one() {
+    const std::optional<Turn> turn = draw();
+    if (!turn) return false;
+    const std::size_t count = fill(*turn);
+    turn->shard->mutex().unlock();
+    ring_->finish_run(turn->number, count);
+    consumer_.wake_all();
+    return true;
+  }
+
+  bool has_turns() const noexcept {
+    return next_.load(std::memory_order_seq_cst) < assigned_.load(std::memory_order_seq_cst) &&
+           end_.load(std::memory_order_seq_cst) == none;
+  }
+
+  /// Whether the head batch may be taken, or there is none to come.
+  bool is_decided() noexcept { return ring_->is_published(head_) || is_over(); }
+  bool is_over() const noexcept { return head_ >= end_.load(std::memory_order_seq_cst); }
+
+  /// Takes the head batch, which must be ready. It may be empty.
+  TakenBatch take_head() noexcept {
+    const std::size_t place = ring_->place_of(head_);
+    Slot& slot = ring_->slot_of(head_);
+    const std::uint64_t epoch = epochs_[head_++ % epochs_.size()];
+    if (epoch != head_epoch_) head_index_ = 0;
+    head_epoch_ = epoch;
+    const Batch batch(ring_->layout(), slot.data, slot.count, epoch, head_index_, false,
+                      slot.rows_of());
+    if (slot.count > 0 && !slot.error) ++head_index_;
+    return {batch, place, slot.error};
+  }
+  std::uint64_t head() const noexcept { return head_; }  ///< its number, across epochs
+
+  void give_back(std::size_t place) override {
+    const MutexLock lock(release_mutex_);
+    ring_->assign(assigned_.load(std::memory_order_relaxed), place, 1);
+    assigned_.fetch_add(1, std::memory_order_seq_cst);
+    idle_.wake(1);
+  }
+
+  /// Slots that the consumer holds.
+  std::uint64_t leases() const noexcept { return head_ + ring_->slots() - assigned_.load(); }
+
+  const StreamOptions& options() const noexcept { return options_; }
+  const detail::AnyStream& stream() const noexcept { return *stream_; }
+  const BatchLayout& layout() const noexcept { return ring_->layout(); }
+  std::size_t slots() const noexcept { return ring_->slots(); }
+  std::size_t shards() const noexcept { return shards_.size(); }
+  const Skips& skips() const noexcept { return skips_; }
+  /// Whether there was a sample, in any epoch.
+  bool has_given() const noexcept { return ever_given_.load(std::memory_order_relaxed); }
+
+  EventCount& idle() noexcept { return idle_; }          ///< workers without a turn
+  EventCount& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers
+
+ private:
+  struct Turn {
+    std::uint64_t number, epoch;
+    detail::ShardState* shard;  ///< locked
+  };
+
+  /// Whose turn is next is known once that shard's last turn is over; who draws waits for it.
+  std::optional<Turn> draw() {
+    const MutexLock lock(draw_mutex_);
+    const std::uint64_t number = next_.load(std::memory_order_relaxed);
+    if (!has_turns()) return std::nullopt;
+    for (std::size_t ended = 0;;) {
+      detail::ShardState& shard = *shards_[place_++ % shards_.size()];
+      shard.mutex().lock();
+      if (!shard.ended()) {
+        epochs_[number % epochs_.size()] = epoch_;
+        next_.store(number + 1, std::memory_order_seq_cst);
+        return Turn{number, epoch_, &shard};
+      }
+      shard.mutex().unlock();
+      if (++ended < shards_.size()) continue;
+      if (!begin_epoch()) return std::nullopt;
+      ended = 0;
+    }
+  }
+
+  /// All shards have ended: the next epoch, if there is one.
+  bool begin_epoch() {
+    ++epoch_;
+    const bool is_empty = !given_.exchange(false, std::memory_order_relaxed);
+    if (is_empty || (options_.epochs > 0 && epoch_ >= options_.epochs)) {
+      end_.store(next_.load(std::memory_order_relaxed), std::memory_order_seq_cst);
+      consumer_.wake_all();
+      return false;
+    }
+    for (const auto& shard : shards_) shard->rewind();
+    place_ = 0;
+    return true;
+  }
+
+  /// Samples that the batch has in the end.
+  std::size_t fill(const Turn& turn) noexcept {
+    Slot& slot = ring_->slot_of(turn.number);
+    const auto batch = static_cast<std::size_t>(options_.batch);
+    std::size_t count = 0;
+    try {
+      turn.shard->open(turn.epoch);
+      std::size_t longest = 0;
+      while (count < batch) {
+        const Sample sample = turn.shard->sample_at(layout(), slot.data, {turn.epoch, 0, count});
+        if (!load(turn, sample)) break;
+        longest = std::max(longest, turn.shard->finish_sample(layout()));
+        if (count > 0 && options_.max_total > 0 && (count + 1) * longest > options_.max_total) {
+          turn.shard->keep(layout(), slot.data, count);
+          break;
+        }
+        ++count;
+      }
+    } catch (...) {
+      slot.fail(count, std::current_exception());
+      if (turn.shard->position() == 0) turn.shard->end();  // it could not be opened
+    }
+    if (count > 0) {
+      given_.store(true, std::memory_order_relaxed);
+      ever_given_.store(true, std::memory_order_relaxed);
+    }
+    const bool drops = options_.drop_last && options_.max_total == 0 && turn.shard->ended();
+    return drops && count < batch ? 0 : count;
+  }
+
+  /// The next sample that can be loaded; false at the end of the shard. Throws SampleError.
+  bool load(const Turn& turn, const Sample& sample) {
+    while (true) {
+      try {
+        return turn.shard->next(sample, options_.seed, turn.epoch);
+      } catch (...) {
+        handle(*turn.shard, std::current_exception());
+      }
+    }
+  }
+
+  void handle(const detail::ShardState& shard, std::exception_ptr cause) {
+    const auto sample = static_cast<std::size_t>(shard.position() - 1);
+    const std::string name = stream_->name(shard.index());
+    const std::string reason = reason_of(cause);
+    const std::size_t key = (shard.index() << 40) + sample;
+    if (skips_.admit({key, "sample " + std::to_string(sample) + " of " + name, reason},
+                     options_.max_skips)) {
+      return;
+    }
+    throw SampleError(sentence_of_failure(sample, name, reason, options_.max_skips), sample, cause);
+  }
+
+  std::unique_ptr<const detail::AnyStream> stream_;
+  StreamOptions options_;
+  Slab slab_;
+  std::unique_ptr<Ring> ring_;
+  std::vector<std::unique_ptr<detail::ShardState>> shards_;
+  Skips skips_;
+  std::vector<std::uint64_t> epochs_;  ///< of the turns in slots, by number
+  std::atomic<bool> given_{false};     ///< there was a sample in this epoch
+  std::atomic<bool> ever_given_{false};
+
+  Mutex draw_mutex_;
+  std::size_t place_ = 0;    ///< in the turns of the epoch
+  std::uint64_t epoch_ = 0;  ///< of the turn that is drawn next
+  alignas(64) std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> end_{none};  ///< turns in all, once that is known
+  alignas(64) EventCount idle_;
+  alignas(64) EventCount consumer_;
+  alignas(64) std::uint64_t head_ = 0;  ///< the consumer's, as are epoch and index of its batch
+  std::uint64_t head_epoch_ = 0;
+  std::size_t head_index_ = 0;
+  Mutex release_mutex_;
+  std::atomic<std::uint64_t> assigned_{0};  ///< turns below have, or had, a slot
+};
+
+}  // namespace feedrate::inline v0

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loader of streams: batches of samples whose number nobody knows beforehand.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "feedrate/core/clock.hpp"
+#include "feedrate/load/counters.hpp"
+#include "feedrate/load/epoch.hpp"
+#include "feedrate/load/loader_errors.hpp"
+#include "feedrate/load/stream/stream_engine.hpp"
+#include "feedrate/load/thread_group.hpp"
+
+namespace feedrate::inline v0 {
+
+/// Loads the batches of a stream. One thread consumes.
+///
+///     feedrate::StreamLoader loader(Lines{"train.txt"}, {.batch = 64, .workers = 1});
+///     for (const auto& batch : loader.epoch()) train(batch.get<float>("input"), ...);
+///
+/// Shards give batches in turns, each of samples of one shard. What a batch holds depends on the
+/// stream, its shards and the options alone, never on the number of workers. More workers than
+/// shards have nothing to do.
+class StreamLoader {
+ public:
+  using Epoch = EpochOf<StreamLoader>;
+
+  /// Throws Error(usage) on invalid options, std::bad_alloc where batches don't fit in memory.
+  template <Stream S>
+  explicit StreamLoader(S stream, const StreamOptions& options = {})
+      : state_(std::make_shared<State>(
+            std::make_unique<const detail::StreamOf<S>>(std::move(stream)), options)) {
+    const auto shards = static_cast<int>(std::min<std::size_t>(state_->engine->shards(), 1 << 20));
+    for (int w = 0; w < std::min(options.workers, shards); ++w) start_one();
+  }
+  StreamLoader(StreamLoader&&) noexcept = default;
+  StreamLoader& operator=(StreamLoader&& other) noexcept {
+    if (this == &other) return *this;
+    stop();
+    state_ = std::move(other.state_);
+    threads_ = std::move(other.threads_);
+    pending_ = std::move(other.pending_);
+    consumed_ = other.consumed_;
+    failed_ = other.failed_;
+    return *this;
+  }
+  ~StreamLoader() { stop(); }
+
+  /// The next batch, in order; empty behind the last epoch.
+  ///
+  /// Throws SampleError when a sample could not be read: that batch is lost, the next call goes on
+  /// behind the sample. Throws what opening a shard threw, once; the shard is left out until the
+  /// next epoch. Throws Error(data) when no batch was finished for `stall_s`, and where the stream
+  /// is empty.
+  std::optional<Lease> next() {
+    if (pending_) return std::exchange(pending_, std::nullopt);
+    StreamEngine& engine = *state_->engine;
+    while (true) {
+      make_head_ready();
+      if (engine.is_over()) {
+        if (engine.has_given() || failed_) return std::nullopt;
+        throw Error(Fault::data, "The stream is empty: there is nothing to load.");
+      }
+      const std::uint64_t number = engine.head();
+      const TakenBatch taken = engine.take_head();
+      Lease lease(state_->engine, taken.batch, number, taken.place);
+      if (taken.error) {
+        failed_ = true;
+        consumed_.failed += lease.count();
+        lease.release();
+        std::rethrow_exception(taken.error);
+      }
+      if (lease.count() > 0) return counted(std::move(lease));
+    }
+  }
+
+  /// The batches up to the end of the current epoch, as a range. That an epoch is over is known
+  /// once the first batch of the next one is ready.
+  Epoch epoch() { return Epoch(this); }
+
+  /// Threads that read.
+  int workers() const noexcept { return static_cast<int>(threads_.size()); }
+  /// How fields lie in the memory of a batch.
+  const BatchLayout& layout() const noexcept { return state_->engine->layout(); }
+  /// The samples that were left out, each once.
+  std::vector<Skip> skips() const { return state_->engine->skips().distinct(); }
+  /// Totals since the loader was made; those of workers are 0.
+  LoaderCounters counters() const {
+    LoaderCounters counters = consumed_;
+    counters.skipped = state_->engine->skips().total();
+    return counters;
+  }
+
+ private:
+  friend Epoch;
+
+  /// What threads use; it outlives the loader if one is stuck.
+  struct State {
+    State(std::unique_ptr<const detail::AnyStream> stream, const StreamOptions& options)
+        : engine(std::make_shared<StreamEngine>(std::move(stream), options)),
+          exited(static_cast<std::size_t>(options.workers)) {}
+
+    std::shared_ptr<StreamEngine> engine;
+    std::vector<std::atomic<bool>> exited;  ///< by thread
+    std::atomic<bool> stopping{false};
+  };
+
+  void put_back(Lease lease) { pending_.emplace(std::move(lease)); }
+
+  void start_one() {
+    std::atomic<bool>& exited = state_->exited[threads_.size()];
+    const int error = threads_.start([state = state_, &exited] { work(*state, exited); }, exited);
+    if (error == 0) return;
+    stop();
+    throw detail::not_started(threads_.size() + 1, state_->engine->options().workers, error);
+  }
+
+  static void work(State& state, std::atomic<bool>& exited) {
+    StreamEngine& engine = *state.engine;
+    const auto called = [&] { return state.stopping.load(std::memory_order_seq_cst); };
+    while (!called()) {
+      if (engine.fill_one()) continue;
+      engine.idle().wait([&] { return called() || engine.has_turns(); });
+    }
+    exited.store(true, std::memory_order_seq_cst);
+    engine.consumer().wake_all();
+  }
+
+  void make_head_ready() {
+    StreamEngine& engine = *state_->engine;
+    if (engine.is_decided()) return;
+    if (engine.leases() == engine.slots()) throw detail::all_leased(engine.slots());
+    if (threads_.left_behind()) throw detail::forked();
+    const double start_s = SteadyClock{}.now_s();
+    while (threads_.size() == 0 && !engine.is_decided()) engine.fill_one();
+    const double stall_s = engine.options().stall_s;
+    const bool ready = engine.consumer().wait([&] { return engine.is_decided(); }, stall_s);
+    consumed_.wait_s += SteadyClock{}.now_s() - start_s;
+    if (ready) return;
+    throw Error(Fault::data, "No batch of the stream was finished for " + std::to_string(stall_s) +
+                                 " s. If the source is that slow, raise the loader's stall_s.");
+  }
+
+  Lease counted(Lease lease) {
+    ++consumed_.batches;
+    consumed_.samples += lease.count();
+    consumed_.bytes += lease.count() * layout().sample_bytes();
+    return lease;
+  }
+
+  /// Stops the threads, as Loader does: one that is stuck for five seconds is left behind.
+  void stop() {
+    if (!state_ || threads_.left_behind()) return;
+    state_->stopping.store(true, std::memory_order_seq_cst);
+    state_->engine->idle().wake_all();
+    constexpr double longest_s = 5;
+    state_->engine->consumer().wait([this] { return threads_.all_exited(); },
+                                    std::min(longest_s, state_->engine->options().stall_s));
+    threads_.end();
+  }
+
+  std::shared_ptr<State> state_;
+  ThreadGroup threads_;
+  std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
+  LoaderCounters consumed_;
+  bool failed_ = false;  ///< something was thrown: no samples does not mean an empty stream
+};
+
+}  // namespace feedrate::inline v0
