@@ -9,9 +9,12 @@
 #
 # find_package(feedrate COMPONENTS images) fails where libjpeg is not found.
 
-if(NOT DEFINED feedrate_INCLUDE_DIRS)
-  get_filename_component(feedrate_INCLUDE_DIRS "${CMAKE_CURRENT_LIST_DIR}/../../../include" ABSOLUTE)
-endif()
+# share/cmake/feedrate, or share/feedrate as vcpkg has it.
+foreach(prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." "${CMAKE_CURRENT_LIST_DIR}/../..")
+  if(NOT DEFINED feedrate_INCLUDE_DIRS AND EXISTS "${prefix}/include/feedrate/loader.hpp")
+    get_filename_component(feedrate_INCLUDE_DIRS "${prefix}/include" ABSOLUTE)
+  endif()
+endforeach()
 
 function(feedrate_add_target name)
   cmake_parse_arguments(arg "" "" "INCLUDES;LIBRARIES" ${ARGN})

@@ -158,10 +158,10 @@ WAYS = [find_package_finds_an_install_of_cmake_that_was_moved, find_package_find
         pkg_config_tells_the_flags_of_an_install_that_was_moved]
 
 
-def main():
-    print(f"1..{len(WAYS)}")
+def main(ways):
+    print(f"1..{len(ways)}")
     failed = 0
-    for number, way in enumerate(WAYS, 1):
+    for number, way in enumerate(ways, 1):
         title = way.__name__.replace("_", " ")
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -178,4 +178,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(WAYS))
