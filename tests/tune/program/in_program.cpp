@@ -56,6 +56,7 @@ TEST_CASE("A program's own data and step get workers that pay, ready for a loade
   Counting step;
   ProgramOptions options = quick();
   options.budget_s = 4;
+  options.stall_s = 90;
   const Tuned tuned = tune(data, step, options);
   CHECK(tuned.config.workers == 4);
   CHECK(tuned.speedup > 1.5);
@@ -66,6 +67,7 @@ TEST_CASE("A program's own data and step get workers that pay, ready for a loade
   Loader loader(data, tuned.loader_options());
   CHECK(loader.workers() == 4);
   CHECK(loader.next()->capacity() == 4);
+  CHECK(tuned.loader_options().stall_s == 90);
 }
 
 TEST_CASE("By default one batch is tried, with workers up to the CPUs and prefetch 1, 2, 4",

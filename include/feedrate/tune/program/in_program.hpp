@@ -98,6 +98,7 @@ inline Tuned tuned_by(const Choice& choice, const ProgramOptions& options) {
   tuned.remembered = true;
   tuned.order = options.order;
   tuned.max_skips = options.max_skips;
+  tuned.stall_s = options.stall_s;
   return tuned;
 }
 
@@ -138,6 +139,7 @@ inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeSte
   workload.joules = options.joules;
   workload.order = options.order;
   workload.max_skips = options.max_skips;
+  workload.stall_s = options.stall_s;
   workload.loading_threads = read_limits().cpus.usable;
   workload.memory_bytes = memory.free_bytes / 2;
   return workload;

@@ -34,6 +34,7 @@ struct ProgramOptions {
   std::string remember_key = {};
   OrderOptions order = {};                  ///< as for the loader
   std::uint64_t max_skips = 0;              ///< as for the loader
+  double stall_s = 60;                      ///< as for the loader
   std::uint64_t seed = 0;                   ///< of the search
   const std::atomic<bool>* stop = nullptr;  ///< ends the sweep after the round in progress
   std::function<void(const Progress&)> observe = {};  ///< is told of each round
@@ -50,6 +51,7 @@ struct Tuned {
   std::optional<Outcome> outcome;  ///< all that was measured; empty when remembered
   OrderOptions order = {};         ///< those of the options
   std::uint64_t max_skips = 0;     ///< likewise
+  double stall_s = 60;             ///< likewise
 
   /// Whether a rate that was measured today, in the same unit, is not that of the choice any more,
   /// by more than this share: then the step or the machine has changed, and so may have the best
@@ -60,7 +62,9 @@ struct Tuned {
 
   /// Ready for a Loader over the same dataset.
   LoaderOptions loader_options() const {
-    return feedrate::loader_options(config, order, max_skips);
+    LoaderOptions options = feedrate::loader_options(config, order, max_skips);
+    options.stall_s = stall_s;
+    return options;
   }
 };
 
