@@ -109,7 +109,8 @@ class Loader:
     An array shares the loader's memory and is valid as long as it lives. Bytes and their order depend on
     `seed`, the epoch and the dataset alone, never on `workers`. With 0 workers the caller loads.
 
-    batch: samples in each batch. workers: threads. prefetch: batches kept ready, of all workers together.
+    batch: samples in each batch. workers: threads; "automatic": the number is found while you train.
+    prefetch: batches kept ready, of all workers together.
     shuffle: a new order in each epoch. drop_last: leave out what does not fill a batch.
     rank, world: the part of each epoch that this process of several reads.
     max_skips: samples that may be left out as unreadable; beyond, and by default, they raise SampleError.
@@ -119,7 +120,7 @@ class Loader:
     Raises ValueError for an invalid option, MemoryError where the batches don't fit in memory.
     """
 
-    def __init__(self, dataset: Dataset, *, batch: int = 32, workers: int = 0, prefetch: int = 2, shuffle: bool = True, drop_last: bool = False, seed: int = 0, rank: int = 0, world: int = 1, max_skips: int = 0, stall_s: float = 60.0) -> None: ...
+    def __init__(self, dataset: Dataset, *, batch: int = 32, workers: int | str = 0, prefetch: int = 2, shuffle: bool = True, drop_last: bool = False, seed: int = 0, rank: int = 0, world: int = 1, max_skips: int = 0, stall_s: float = 60.0) -> None: ...
 
     def __len__(self) -> int:
         """Batches in an epoch."""
@@ -135,19 +136,19 @@ class Loader:
         """Makes the next loop that epoch."""
 
     def state_dict(self) -> dict:
-        """Where training stands: epoch and batch, from 0."""
+        """Where training stands: epoch and sample, from 0."""
 
     def load_state_dict(self, state: dict) -> None:
         """
-        Makes the next loop go on there. Raises ValueError for another dataset or batch size.
+        Makes the next loop go on there, with any batch size. Raises ValueError for an epoch that is shorter.
         """
 
     @property
     def workers(self) -> int:
-        """Threads; may be set at any time."""
+        """Threads that load now; may be set at any time, also to 'automatic'."""
 
     @workers.setter
-    def workers(self, arg: int, /) -> None: ...
+    def workers(self, arg: int | str, /) -> None: ...
 
     def health(self) -> Health:
         """How well the loop was fed since the last call."""

@@ -106,8 +106,9 @@ def a_script_is_tuned_that_uses_the_loader_too(tmp):
     code, said = run(bare().bin / "autotune", "--budget", "5", "--no-confirm", "--output", "report.json",
                      "--", bare().bin / "python", "train.py", cwd=tmp)
     assert code == 0, said
-    config = json.loads((tmp / "report.json").read_text())["recommendation"]["config"]
-    assert config["workers"] > 0, said
+    # Which config is the best can stay open where other programs take the machine.
+    trials = json.loads((tmp / "report.json").read_text())["trials"]
+    assert any(trial["config"]["workers"] > 0 and trial["status"] == "measured" for trial in trials), said
 
 
 @test
