@@ -25,6 +25,7 @@
 #include "feedrate/data/npy.hpp"
 #include "feedrate/report/json/read_report.hpp"
 #include "feedrate/report/screen/screen.hpp"
+#include "feedrate/report/text/clean_text.hpp"
 #include "journal/recorded.hpp"
 #include "mutations.hpp"
 
@@ -146,8 +147,9 @@ bool attempt_report(Mutations& mutations, const std::vector<Bytes>& files,
   write_bytes(path, text.data(), text.size());
   try {
     const ReadReport read = read_report(path);
-    const std::string screen = screen_text(read.report, {.verbose = mutations.below(2) == 0});
-    if (screen.find('\x1b') != std::string::npos) std::abort();  // it would reach the terminal
+    const std::string screen =
+        terminal_text(screen_text(read.report, {.verbose = mutations.below(2) == 0}));
+    if (screen.find("\x1b[2J") != std::string::npos) std::abort();  // it clears the terminal
     return true;
   } catch (const Error&) {
     return false;

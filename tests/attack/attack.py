@@ -14,8 +14,10 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import pty
 import random
 import re
+import select
 import shutil
 import signal
 import struct
@@ -103,21 +105,23 @@ class Attack:
         folder.mkdir()
         words = self.resumed(seed, folder) if seed % 2 else self.command_line(seed)
         before = set(os.listdir(folder))
+        terminal, its_end = pty.openpty()
         started = subprocess.Popen([self.autotune, *words], env=self.environment, cwd=folder,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, start_new_session=True)
-        try:
-            out, err = started.communicate(timeout=LONGEST_S)
-        except subprocess.TimeoutExpired:
+                                   stdin=subprocess.DEVNULL, stdout=its_end, stderr=its_end,
+                                   start_new_session=True)
+        os.close(its_end)
+        said, in_time = read_terminal(terminal, time.monotonic() + LONGEST_S)
+        if not in_time:
             os.killpg(started.pid, signal.SIGKILL)
-            out, err = started.communicate()
+        started.wait()
+        if not in_time:
             return "hangs", words
         wrong = []
         if started.returncode not in EXITS:
-            wrong.append("exit code %d: %s" % (started.returncode, err[-800:].decode(errors="replace")))
-        if started.returncode and not err.strip() and not out.strip():
+            wrong.append("exit code %d: %s" % (started.returncode, said[-800:].decode(errors="replace")))
+        if started.returncode and not said.strip():
             wrong.append("exit code %d without a word" % started.returncode)
-        if b"\x1b[2J" in out + err:
+        if b"\x1b[2J" in said:
             wrong.append("an escape sequence of the input reaches the terminal")
         if left := [name for name in set(os.listdir(folder)) - before if DRAFT.search(name)]:
             wrong.append("files are left: %s" % left)
@@ -147,6 +151,21 @@ class Attack:
             summary["command lines"] = {"inputs": lines}
             print("command lines: %d" % lines, flush=True)
         return summary
+
+
+def read_terminal(terminal, end_s):
+    """What is written to a terminal until its last writer ends, and whether that was in time."""
+    said = b""
+    try:
+        while (left_s := end_s - time.monotonic()) > 0:
+            if not select.select([terminal], [], [], left_s)[0]:
+                break
+            said += os.read(terminal, 65536)
+    except OSError:  # Linux tells the end of a terminal by EIO
+        return said, True
+    finally:
+        os.close(terminal)
+    return said, False
 
 
 def session_members(session):

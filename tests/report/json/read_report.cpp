@@ -55,6 +55,8 @@ TEST_CASE("A file that is no whole report is refused with one sentence", "[read_
   CHECK(refusal_of("{\n  \"a\": 1,\n  oops\n}") ==
         "is cut or damaged: it is no JSON at line 3, column 3; restore it, or run again.");
   CHECK(refusal_of("") == "is empty; give the report of a run.");
+  CHECK(refusal_of("{\"schema_version\": 1e999}") ==
+        "is damaged: a number in it is too large; restore it, or run again.");
   CHECK_THAT(refusal_of("\xff\xfe\x00"), StartsWith("is no report, and no JSON object at all"));
   CHECK_THAT(refusal_of("[1, 2]"), StartsWith("is JSON, but no report of autotune"));
   CHECK_THAT(refusal_of("{\"schema_version\": 1}"),

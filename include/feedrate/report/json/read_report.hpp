@@ -72,6 +72,8 @@ inline Json parse_report(const std::string& path, std::string_view text) {
     }
     throw_bad_report(path, "is cut or damaged: it is no JSON at " +
                                line_and_column(text, error.byte) + "; restore it, or run again.");
+  } catch (const Json::out_of_range&) {
+    throw_bad_report(path, "is damaged: a number in it is too large; restore it, or run again.");
   }
 }
 
