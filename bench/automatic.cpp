@@ -107,7 +107,7 @@ Json compared(const Case& one, double seconds, int pairs) {
 int main(int argc, char** argv) {
   using namespace feedrate;
   using namespace feedrate::bench;
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 6;
+  const double seconds = argc > 1 ? std::atof(argv[1]) : 4;
   const int pairs = argc > 2 ? std::atoi(argv[2]) : 10;
   const auto fast = [](double) { return 0.0; };
   const auto slow = [](double) { return 0.04; };

@@ -79,7 +79,7 @@ class AutomaticWorkers {
   static constexpr double little_waiting = 0.03;
   static constexpr double clear_gain = 0.22, least_gain = 0.03;  ///< logarithms
   static constexpr int pairs = 3, most_steps = 4;
-  static constexpr double first_pause_s = 2, longest_pause_s = 300;
+  static constexpr double first_pause_s = 2, longest_pause_s = 300, idle_s = 10;
 
   static double log_ratio(double a, double b) noexcept {
     return std::log(std::max(a, 1e-9) / std::max(b, 1e-9));
@@ -99,7 +99,7 @@ class AutomaticWorkers {
   int rest(const Reading& reading, double now_s) {
     learn_scatter(reading.rate);
     if (reading.waited <= little_waiting) return shrunk(reading, now_s);
-    idle_windows_ = 0;
+    idle_since_s_ = -1;
     const bool changed = distance(reading.rate, searched_rate_) > std::max(0.2, 4 * scatter_);
     if (changed && now_s >= searched_s_ + first_pause_s) {
       pause_s_ = first_pause_s;
@@ -126,13 +126,13 @@ class AutomaticWorkers {
     }
   }
 
-  /// The consumer hardly waits. Workers that have nothing to do are taken away, where those that
-  /// stay have half as much again as they need.
+  /// The consumer hardly waits. Where that lasts, and workers have nothing to do, some are taken
+  /// away, so that those that stay have half as much again as they need.
   int shrunk(const Reading& reading, double now_s) {
     const bool idle = base_ > 1 && 1.5 * reading.busy < smaller(base_);
-    idle_windows_ = idle ? idle_windows_ + 1 : 0;
-    if (idle_windows_ < windows_until_shrunk || now_s < shrink_s_) return base_;
-    idle_windows_ = 0;
+    if (!idle || idle_since_s_ < 0) idle_since_s_ = idle ? now_s : -1;
+    if (!idle || now_s < idle_since_s_ + idle_s || now_s < shrink_s_) return base_;
+    idle_since_s_ = now_s;
     has_shrunk_ = true;
     return base_ = smaller(base_);
   }
@@ -205,8 +205,6 @@ class AutomaticWorkers {
     return power / 2;
   }
 
-  static constexpr int windows_until_shrunk = 5;
-
   std::uint64_t slots_;
   int most_;
   int base_;     ///< the number that is settled on
@@ -224,7 +222,7 @@ class AutomaticWorkers {
   double searched_s_ = 0;     ///< when that was
   double search_s_ = 0, pause_s_ = first_pause_s;
   double shrink_s_ = 0, shrink_pause_s_ = first_pause_s;
-  int idle_windows_ = 0;
+  double idle_since_s_ = -1;  ///< below 0: workers are not idle
   bool has_shrunk_ = false;
 
   bool has_begun_ = false;  ///< a window; none while slots drain
