@@ -29,7 +29,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Inputs of each kind at --share 1; a report takes a hundred times as long as a picture.
 INPUTS = {"jpeg": 100_000, "exif": 100_000, "npy": 80_000, "report": 10_000, "journal": 10_000}
-LINES = 2_000
+LINES = 1_000
 CHUNK = 1_000
 LONGEST_S = 120
 EXITS = {0, 1, 2, 3, 4, 5, 6}  # docs/options.md; 70 is an error that nobody expected

@@ -72,7 +72,8 @@ WARNINGS = NO
 QUIET = YES
 OUTPUT_DIRECTORY = %s
 """ % (" ".join(headers), folder))
-    subprocess.run(["doxygen", folder / "Doxyfile"], check=True, capture_output=True)
+    # Paths below the folder in which it runs would be relative.
+    subprocess.run(["doxygen", "Doxyfile"], cwd=folder, check=True, capture_output=True)
     return [xml.parse(path).getroot() for path in sorted((folder / "xml").glob("*.xml"))
             if path.name not in ("index.xml", "Doxyfile.xml")]
 
@@ -144,7 +145,7 @@ def tidy(declaration):
 class Page:
     def __init__(self, roots):
         self.compounds = [root.find("compounddef") for root in roots]
-        self.missing = []
+        self.missing, self.empty = [], []
 
     def of_header(self, entry):
         """Types, concepts and functions of one header, as they stand in it."""
@@ -166,7 +167,9 @@ class Page:
                         continue
                     if place is not None and place.get("file") == path and member.get("kind") != "friend":
                         found.append((int(place.get("line")), self.function(member, header)))
-        return [text for _, text in sorted(found) if text]
+        texts = [text for _, text in sorted(found) if text]
+        self.empty += [] if texts else [header]
+        return texts
 
     @staticmethod
     def is_public(name, compound):
@@ -241,6 +244,8 @@ def main():
     # Bug: a reference that tells of what is no longer there, or leaves out what is new.
     tap.check("docs/reference.md is what the headers say: --write makes it anew",
               "" if PAGE.exists() and PAGE.read_text() == text else "it differs")
+    # Bug: a name that is no longer there, or a Doxygen that understands nothing.
+    tap.check("every header of it has something", page.empty)
     # Bug: a function that users have, and nobody explains.
     tap.check("everything on it has a comment", page.missing)
     tap.finish()
