@@ -174,6 +174,23 @@ TEST_CASE("Questions that differ from the journal end the run", "[journaled]") {
   CHECK(machine.asked == 0);
 }
 
+TEST_CASE("A record whose answer was changed ends the run in a sentence", "[journaled]") {
+  // Bug: an unexpected error, as of a fault of the program, where a file was edited.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  recorded_run(path, true);
+  std::vector<Json> lines = read_recorded(path).lines;
+  lines[0]["answer"] = {{"rounds", 3}};
+  FakeMachine machine;
+  std::atomic<bool> abort{false};
+  Journaled again(machine, nullptr, lines, {.abort = &abort});
+  const auto refused = MessageMatches(ContainsSubstring("Record 1 of the journal is damaged"));
+  CHECK_THROWS_MATCHES(again.run(of_batch(8)), Error, refused);
+  CHECK_THROWS_MATCHES(again.memory_bytes({}), Error, refused);
+  CHECK(abort.load());
+  CHECK(machine.asked == 0);
+}
+
 TEST_CASE("A finished run does not match a request for fewer answers", "[journaled]") {
   // Bug: a report of half a run that claims to be all of it.
   const JournalFolder folder;

@@ -45,34 +45,34 @@ class Journaled final : public Measurer {
         keeping_(std::move(keeping)) {}
 
   Round run(const Request& request) override {
-    const auto round = answered<Round>(ask(question_of(request), true, request.options), "round");
+    const auto round = answer_to<Round>(question_of(request), true, "round", request.options);
     next_block_ = std::max(next_block_, round.block + 1);
     return round;
   }
 
   double epoch_boundary_s(const Config& config) override {
-    return answered<double>(ask(question_of("epoch_boundary_s", config), true), "seconds");
+    return answer_to<double>(question_of("epoch_boundary_s", config), true, "seconds");
   }
 
   std::size_t memory_bytes(const Config& config) override {
-    return answered<std::size_t>(ask(question_of("memory_bytes", config), false), "bytes");
+    return answer_to<std::size_t>(question_of("memory_bytes", config), false, "bytes");
   }
 
   std::size_t device_memory_bytes(const Config& config) override {
-    return answered<std::size_t>(ask(question_of("device_memory_bytes", config), false), "bytes");
+    return answer_to<std::size_t>(question_of("device_memory_bytes", config), false, "bytes");
   }
 
   /// Only a device with memory of its own has one to tell.
   std::optional<GpuState> gpu_state() override {
     if (!copies()) return std::nullopt;
-    return gpu_state_of(ask({{"ask", "gpu_state"}}, false));
+    return answer_to<std::optional<GpuState>>({{"ask", "gpu_state"}}, false, "gpu_state");
   }
 
   /// What does not depend on a measurement needs no record.
   bool can_run(Part part) const override { return live_.can_run(part); }
   bool learns_memory() const override { return live_.learns_memory(); }
 
-  bool copies() override { return answered<bool>(ask({{"ask", "copies"}}, false), "copies"); }
+  bool copies() override { return answer_to<bool>({{"ask", "copies"}}, false, "copies"); }
 
   /// Seconds at the last answer; those of a recorded run and of this one are added.
   double now_s() override { return elapsed_s_; }
@@ -98,7 +98,19 @@ class Journaled final : public Measurer {
     return flag && flag->load(std::memory_order_relaxed);
   }
 
-  Json ask(const Json& question, bool durable, const RoundOptions& options = {}) {
+  template <class T>
+  T answer_to(const Json& question, bool durable, const char* key,
+              const RoundOptions& options = {}) {
+    const bool was_recorded = !is_live();
+    try {
+      return answered<T>(ask(question, durable, options), key);
+    } catch (const Json::exception&) {  // what was recorded was changed since
+      if (was_recorded) fail(damaged());
+      throw;
+    }
+  }
+
+  Json ask(const Json& question, bool durable, const RoundOptions& options) {
     if (fatal_) std::rethrow_exception(fatal_);
     return at_ < recorded_.size() ? replayed(question) : lived(question, durable, options);
   }
@@ -179,6 +191,12 @@ class Journaled final : public Measurer {
         Error(Fault::usage, "Record " + std::to_string(at_ + 1) +
                                 " of the journal is not what this program asks for there: another "
                                 "version wrote it, so start anew without --resume."));
+  }
+
+  std::exception_ptr damaged() const {
+    return std::make_exception_ptr(
+        Error(Fault::usage, "Record " + std::to_string(at_) +
+                                " of the journal is damaged: start anew without --resume."));
   }
 
   [[noreturn]] void fail(std::exception_ptr error) {
