@@ -5,7 +5,6 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "epoch_lists.hpp"
 #include "feedrate/load/loader.hpp"
 #include "held_batch.hpp"
 
@@ -23,35 +23,6 @@ namespace feedrate::python {
 /// Slots that Python may hold; of what it holds beyond these it gets copies. A loop holds one batch
 /// while it is given the next one.
 inline constexpr int held_slots = 2;
-
-/// The lists of samples that Python gives, one for each epoch. Workers read those of the epoch that
-/// they load; those of the next one are set beside them.
-class EpochLists final : public Sampler {
- public:
-  explicit EpochLists(std::size_t size) : size_(size) {}
-
-  void set(std::uint64_t epoch, std::vector<std::size_t> samples, std::uint64_t seed) {
-    lists_[epoch % lists_.size()] = {std::move(samples), seed};
-  }
-
-  std::size_t size() const override { return size_; }
-  std::size_t at(std::uint64_t epoch, std::size_t position) const override {
-    return lists_[epoch % lists_.size()].samples.at(position);
-  }
-  /// Of the epoch's own seed alone, however many epochs came before.
-  Random random(std::uint64_t, std::uint64_t epoch, std::size_t position) const override {
-    return {lists_[epoch % lists_.size()].seed, 0, position};
-  }
-
- private:
-  struct List {
-    std::vector<std::size_t> samples;
-    std::uint64_t seed = 0;
-  };
-
-  std::size_t size_;
-  std::array<List, 2> lists_;
-};
 
 class Loader {
  public:

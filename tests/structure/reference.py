@@ -229,9 +229,9 @@ class Page:
 
     $ python3 tests/structure/reference.py --write
 
-writes this page: what programs may use, and what the headers say of it. [library.md](library.md) explains it. Everything is in the
-namespace `feedrate`; `namespace detail`, and headers that are not named here, may change at any time. All sizes are in samples
-unless a name or a comment says bytes; times are in seconds."""]
+writes this page. It lists what programs may use, with the headers' comments; [library.md](library.md) is the introduction. Everything
+is in the namespace `feedrate`. `namespace detail`, and headers that are not named here, may change at any time. Sizes are in
+samples unless a name or a comment says bytes; times are in seconds."""]
         for include, title, headers in SECTIONS:
             parts.append("## %s\n\n`#include <%s>`" % (title, include))
             for header in headers:
@@ -254,7 +254,7 @@ def main():
     # Bug: a reference that tells of what is no longer there, or leaves out what is new.
     tap.check("docs/reference.md is what the headers say: --write makes it anew",
               "" if PAGE.exists() and PAGE.read_text() == text else "it differs")
-    # Bug: a name that is no longer there, or a Doxygen that understands nothing.
+    # Bug: a name that is gone, or a page without content that equals itself.
     tap.check("every header of it has something", page.empty)
     # Bug: a function that users have, and nobody explains.
     tap.check("everything on it has a comment", page.missing)

@@ -10,23 +10,22 @@
 
 namespace feedrate::inline v0 {
 
-/// Chooses a number of workers by trying: where the consumer waits, about four times as many,
-/// twice, half as many again, and, if those were slower, fewer. One stays only if the consumer was
-/// faster with it.
+/// Chooses a number of workers by trials. Where the consumer waits, it tries about four times as
+/// many, then twice as many, then half as many again; if more were slower, it tries fewer. It keeps
+/// what makes the consumer faster.
 ///
-/// Samples per second of two numbers are compared in windows beside each other. A clear gain (a
-/// quarter, or what windows of one number scatter by) is taken after one pair of windows, a smaller
-/// one after three that agree, as is a smaller number that costs nothing. After a search that found
-/// nothing the next one is twice as far away, so the number comes to rest; it searches at once
-/// where the rate has changed.
+/// A trial compares samples per second in windows that follow each other: one of the settled
+/// number, one of the number on trial. A clear gain (a quarter, and four times the scatter of
+/// windows) decides after one pair; a smaller one needs three pairs that agree, and so does a
+/// smaller number that costs nothing. A search that finds nothing doubles the pause before the
+/// next one. A change of the rate ends the pause.
 class AutomaticWorkers {
  public:
-  /// Whether the machine has memory for a thread more, where the process may have so many bytes.
+  /// Whether the machine has memory for one more thread, if the process may take `max_bytes`.
   using HasMemory = bool (*)(std::uint64_t max_bytes);
 
-  /// Begins with `first` workers, and goes up to `most`. `slots` is the loader's: batches that were
-  /// loaded by the number before lie in them. A larger number is tried only where
-  /// `has_memory(max_bytes)`.
+  /// Begins with `first` workers, and goes up to `most`, as long as `has_memory(max_bytes)`. After
+  /// a change a window begins `slots` batches later: those were loaded by the number before.
   AutomaticWorkers(int first, int most, int slots, HasMemory has_memory,
                    std::uint64_t max_bytes = 0)
       : slots_(static_cast<std::uint64_t>(slots)),
@@ -39,7 +38,7 @@ class AutomaticWorkers {
 
   int workers() const noexcept { return workers_; }
 
-  /// No more than `most` from now on: the machine gives no more threads. Returns the number.
+  /// From now on at most `most`, as the machine gives no more threads. Returns the number.
   int limit(int most) noexcept {
     most_ = std::max(most, 1);
     base_ = std::min(base_, most_);
@@ -48,7 +47,7 @@ class AutomaticWorkers {
     return workers_ = base_;
   }
 
-  /// Whether it is time to choose(). Costs nothing, so that each batch can ask.
+  /// Whether it is time to choose(). It is cheap enough to ask for each batch.
   bool is_due(double now_s, std::uint64_t batches) const noexcept {
     return batches >= due_batch_ && now_s >= due_s_;
   }
@@ -95,10 +94,10 @@ class AutomaticWorkers {
     return workers_;
   }
 
-  /// A window in which nothing was tried.
+  /// The number after a window of the settled one: a trial begins, or not.
   int rest(const Reading& reading, double now_s) {
     learn_scatter(reading.rate);
-    if (reading.waited <= little_waiting) return shrunk(reading, now_s);
+    if (reading.waited <= little_waiting) return after_rest(reading, now_s);
     idle_since_s_ = -1;
     const bool changed = distance(reading.rate, searched_rate_) > std::max(0.2, 4 * scatter_);
     if (changed && now_s >= searched_s_ + first_pause_s) {
@@ -112,7 +111,7 @@ class AutomaticWorkers {
     return base_;
   }
 
-  /// Windows become longer where they scatter, until they tell numbers apart that matter.
+  /// Windows that scatter become longer, until a gain of 3 % can be seen.
   void learn_scatter(double rate) {
     if (last_rate_ > 0) {
       scatter_ += 0.2 * (std::min(distance(rate, last_rate_), 1.0) - scatter_);
@@ -126,9 +125,9 @@ class AutomaticWorkers {
     }
   }
 
-  /// The consumer hardly waits. Where that lasts, and workers have nothing to do, some are taken
-  /// away, so that those that stay have half as much again as they need.
-  int shrunk(const Reading& reading, double now_s) {
+  /// The number where the consumer hardly waits. Once workers have rested for a while it becomes
+  /// smaller, if half as many again as are busy remain.
+  int after_rest(const Reading& reading, double now_s) {
     const bool idle = base_ > 1 && 1.5 * reading.busy < smaller(base_);
     if (!idle || idle_since_s_ < 0) idle_since_s_ = idle ? now_s : -1;
     if (!idle || now_s < idle_since_s_ + idle_s || now_s < shrink_s_) return base_;
@@ -145,9 +144,9 @@ class AutomaticWorkers {
     return workers;
   }
 
-  /// A window of the number that is tried, or of the one that it is compared with.
+  /// The number after a window of a trial: of the number on trial, or of the settled one.
   int judge(const Reading& reading, double now_s) {
-    if (workers_ != tried_) {  // the number before, once more
+    if (workers_ != tried_) {  // the settled one, to compare with
       base_rate_ = reading.rate;
       return tried_;
     }
@@ -161,9 +160,9 @@ class AutomaticWorkers {
     return log_gain_ / pairs >= least ? take(now_s) : refuse(gain, now_s);
   }
 
-  /// What was tried is better: it is looked at next whether one more step is, too.
+  /// Settles on the number on trial. The next window begins a search for a better one.
   int take(double now_s) {
-    if (tried_ > base_ && has_shrunk_) {  // it was too few: not soon again
+    if (tried_ > base_ && has_shrunk_) {  // shrinking went too far: wait longer before the next
       has_shrunk_ = false;
       shrink_s_ = now_s + shrink_pause_s_;
       shrink_pause_s_ = std::min(2 * shrink_pause_s_, longest_pause_s);
@@ -174,6 +173,7 @@ class AutomaticWorkers {
     return base_;
   }
 
+  /// The next number to try after one that is no better; if there is none, the search ends.
   int refuse(double gain, double now_s) {
     const bool was_larger = tried_ > base_;
     for (int steps = most_steps / 2; was_larger && steps > 0; steps /= 2) {
@@ -207,16 +207,16 @@ class AutomaticWorkers {
 
   std::uint64_t slots_;
   int most_;
-  int base_;     ///< the number that is settled on
-  int workers_;  ///< that number, or the one that is tried
+  int base_;     ///< the settled number
+  int workers_;  ///< that, or the one on trial
   HasMemory has_memory_;
   std::uint64_t max_bytes_;
-  int tried_ = 0;  ///< 0: none
+  int tried_ = 0;  ///< the number on trial; 0: none
   int gains_ = 0;  ///< pairs of windows so far
   double log_gain_ = 0;
   double window_s_ = shortest_window_s;
-  double last_rate_ = 0;      ///< of the window before, where nothing was tried; else 0
-  double scatter_ = 0.02;     ///< by which windows of one number differ, relative
+  double last_rate_ = 0;      ///< of the window before, outside of trials; else 0
+  double scatter_ = 0.02;     ///< relative difference of windows of one number
   double base_rate_ = 0;      ///< of the last window of base_
   double searched_rate_ = 1;  ///< at the end of the last search that found nothing
   double searched_s_ = 0;     ///< when that was

@@ -18,8 +18,8 @@ namespace feedrate::inline v0 {
 inline constexpr int most_workers = 4096;
 inline constexpr int most_batches_ahead = 1 << 20;
 
-/// As a number of workers: the loader finds it while it is used, and changes it when the consumer
-/// or the data do.
+/// A number of workers that the loader finds while it is used, and changes when the consumer or the
+/// data change.
 inline constexpr int automatic = -1;
 
 /// The defaults are what frameworks do when told nothing, so that gains are measured from there.
@@ -45,7 +45,7 @@ struct LoaderOptions {
   /// Batches that have memory at the same time.
   int slots() const noexcept { return prefetch + 1 + copies_in_flight; }
 
-  /// The number of workers for which batches are shared out.
+  /// The number of workers among which a batch is shared out; `automatic` counts as 16.
   int planned_workers() const noexcept { return workers == automatic ? 16 : workers; }
 
   /// No more workers than there are samples in all slots: each loads one at a time.
@@ -68,26 +68,36 @@ inline LoaderOptions loader_options(const Config& config, const OrderOptions& or
           .run_length = config.run_length};
 }
 
+namespace detail {
+
+/// Throws Error(usage) unless least <= value <= most.
+inline void require_within(const char* option, int value, int least, int most) {
+  if (least <= value && value <= most) return;
+  const bool below = value < least;
+  throw Error(Fault::usage, std::string("The loader option '") + option + "' is " +
+                                std::to_string(value) + "; it must be at " +
+                                (below ? "least " : "most ") +
+                                std::to_string(below ? least : most) + ".");
+}
+
+inline void require_positive(double stall_s) {
+  if (!(stall_s > 0)) throw Error(Fault::usage, "The loader's stall_s must be positive.");
+}
+
+}  // namespace detail
+
 /// Throws Error(usage) if an option is invalid.
 inline const LoaderOptions& checked(const LoaderOptions& options) {
   constexpr int any = std::numeric_limits<int>::max();
-  const auto refuse_beyond = [](const char* name, int value, int least, int most) {
-    if (least <= value && value <= most) return;
-    const bool below = value < least;
-    throw Error(Fault::usage, std::string("The loader option '") + name + "' is " +
-                                  std::to_string(value) + "; it must be at " +
-                                  (below ? "least " : "most ") +
-                                  std::to_string(below ? least : most) + ".");
-  };
-  refuse_beyond("batch", options.batch, 1, any);
+  detail::require_within("batch", options.batch, 1, any);
   if (options.workers != automatic) {
-    refuse_beyond("workers", options.workers, 0, most_workers);
+    detail::require_within("workers", options.workers, 0, most_workers);
   }
-  refuse_beyond("max_workers", options.max_workers, 0, most_workers);
-  refuse_beyond("prefetch", options.prefetch, 0, most_batches_ahead);
-  refuse_beyond("copies_in_flight", options.copies_in_flight, 0, most_batches_ahead);
-  refuse_beyond("run_length", options.run_length, 0, any);
-  if (!(options.stall_s > 0)) throw Error(Fault::usage, "The loader's stall_s must be positive.");
+  detail::require_within("max_workers", options.max_workers, 0, most_workers);
+  detail::require_within("prefetch", options.prefetch, 0, most_batches_ahead);
+  detail::require_within("copies_in_flight", options.copies_in_flight, 0, most_batches_ahead);
+  detail::require_within("run_length", options.run_length, 0, any);
+  detail::require_positive(options.stall_s);
   return options;
 }
 

@@ -4,21 +4,23 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "feedrate/core/event_count.hpp"
 #include "feedrate/core/thread.hpp"
 
 namespace feedrate::inline v0 {
 
-/// The threads of one loader. Its owner tells them to end, then calls `end`.
+/// The threads of one loader. Its owner tells them to end, then calls end().
 class ThreadGroup {
  public:
-  /// Runs `work()` in a thread more. It must not throw, and owns what it uses: the thread may
-  /// outlive everything else. At its end it sets `exited`, which lives as long, and wakes who waits
-  /// in `end`. Returns an errno, 0 where it began.
+  /// Runs `work()` in one more thread. It must not throw, and owns what it uses, since the thread
+  /// may outlive everything else. Last it sets `exited`, which lives as long, and wakes who waits
+  /// in end(). Returns an errno, 0 if it started.
   template <class Work>
   int start(Work work, const std::atomic<bool>& exited) {
     Thread thread;
@@ -32,16 +34,12 @@ class ThreadGroup {
   /// Whether its threads are in another process, out of which this one came by fork().
   bool left_behind() const noexcept { return !members_.empty() && ::getpid() != process_; }
 
-  bool all_exited() const noexcept {
-    for (const Member& member : members_) {
-      if (!member.exited->load(std::memory_order_seq_cst)) return false;
-    }
-    return true;
-  }
-
-  /// Joins every thread that has exited; others are left behind with everything they use.
-  void end() {
+  /// Waits until all have exited, 5 s at most or `stall_s` if that is less; `exits` wakes up when
+  /// one exits. A thread that is stuck is left behind with everything it uses.
+  void end(EventCount& exits, double stall_s) {
     if (left_behind()) return;
+    constexpr double longest_s = 5;
+    exits.wait([this] { return all_exited(); }, std::min(longest_s, stall_s));
     for (Member& member : members_) {
       if (member.exited->load(std::memory_order_seq_cst)) {
         member.thread.join();
@@ -60,6 +58,13 @@ class ThreadGroup {
   }
 
  private:
+  bool all_exited() const noexcept {
+    for (const Member& member : members_) {
+      if (!member.exited->load(std::memory_order_seq_cst)) return false;
+    }
+    return true;
+  }
+
   struct Member {
     Thread thread;
     const std::atomic<bool>* exited;

@@ -24,8 +24,8 @@ inline int usable_cores() {
   return cores;
 }
 
-/// Whether a thread more may take memory: the process has less than `max_bytes` resident (0: no
-/// limit of its own), and its control group has a twentieth of its memory left.
+/// Whether one more thread may take memory: the process has less than `max_bytes` resident (0: no
+/// such limit), and a twentieth of its control group's memory is left.
 inline bool has_memory_for_more(std::uint64_t max_bytes) {
   if (max_bytes > 0 && resident_bytes() >= max_bytes) return false;
   const CgroupLimits group = read_cgroup_limits("");
@@ -111,17 +111,12 @@ class WorkerPool {
     state.engine->idle().wait([&] { return !is_active(state, self) || has_tickets(); });
   }
 
-  /// Ends every thread that can be ended within five seconds, or the stall time if that is less; a
-  /// stuck one is left behind with everything it uses.
   void stop() {
     if (!state_ || left_behind()) return;
     state_->stopping.store(true, std::memory_order_seq_cst);
     state_->surplus.wake_all();
     state_->engine->idle().wake_all();
-    constexpr double longest_s = 5;
-    state_->engine->consumer().wait([this] { return threads_.all_exited(); },
-                                    std::min(longest_s, state_->engine->options().stall_s));
-    threads_.end();
+    threads_.end(state_->engine->consumer(), state_->engine->options().stall_s);
   }
 
   std::shared_ptr<PoolState> state_;

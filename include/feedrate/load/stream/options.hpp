@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "feedrate/core/error.hpp"
@@ -32,10 +33,10 @@ struct StreamOptions {
 
 /// Throws Error(usage) if an option is invalid.
 inline const StreamOptions& checked(const StreamOptions& options) {
-  checked(LoaderOptions{.batch = options.batch,
-                        .workers = options.workers == automatic ? -2 : options.workers,
-                        .prefetch = options.prefetch,
-                        .stall_s = options.stall_s});
+  detail::require_within("batch", options.batch, 1, std::numeric_limits<int>::max());
+  detail::require_within("workers", options.workers, 0, most_workers);
+  detail::require_within("prefetch", options.prefetch, 0, most_batches_ahead);
+  detail::require_positive(options.stall_s);
   checked(options.shard);
   return options;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One shard of a stream that is being read.
+// A shard of a stream while it is read.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,7 +17,8 @@
 
 namespace feedrate::inline v0::detail {
 
-/// A shard, and the sample that did not fit into its last batch. One turn at a time has it.
+/// A shard while it is read, with the sample that did not fit into its last batch. Who locks its
+/// mutex may use it.
 class ShardState {
  public:
   ShardState(const AnyStream& stream, std::size_t index, Layout layout)
@@ -49,9 +51,13 @@ class ShardState {
     }
     // Shards below 2^24 with samples below 2^40 have random numbers of their own.
     Random random(seed, epoch, (std::uint64_t{index_} << 40) + position_++);
+    reading_.store(position_, std::memory_order_relaxed);
     ended_ = !reader_->next(sample, random);
+    reading_.store(0, std::memory_order_relaxed);
     return !ended_;
   }
+  /// Number of the sample that is being read, from 1; 0: none. For any thread.
+  std::uint64_t reading() const noexcept { return reading_.load(std::memory_order_relaxed); }
 
   /// The place of a batch's sample, with lengths as of samples that are not ragged.
   Sample sample_at(const BatchLayout& layout, std::byte* slot, const BatchPlace& at) {
@@ -96,12 +102,13 @@ class ShardState {
   Mutex mutex_;
   std::unique_ptr<AnyReader> reader_;
   std::uint64_t position_ = 0;
+  std::atomic<std::uint64_t> reading_{0};
   bool ended_ = false;
 
   bool kept_ = false;
-  std::vector<std::byte> memory_;  ///< of the sample that is kept
+  std::vector<std::byte> memory_;  ///< of the kept sample
   std::vector<std::int32_t> lengths_;
-  std::vector<std::byte*> places_;  ///< of the sample that is being written
+  std::vector<std::byte*> places_;  ///< of the sample of sample_at()
   std::vector<std::int32_t*> length_places_;
 };
 

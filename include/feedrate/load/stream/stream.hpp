@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream: samples that come one behind the other, and whose number nobody knows beforehand.
+// A stream: samples that come in sequence, and whose number is unknown.
 #pragma once
 
 #include <concepts>
@@ -14,8 +14,8 @@
 namespace feedrate::inline v0 {
 
 /// Reads one shard once. `next(sample, random)` writes the next sample and returns true, or returns
-/// false behind the last one. It is called by one thread at a time, and reports a bad sample by
-/// throwing; the next call is for the sample behind it.
+/// false after the last one. One thread at a time calls it. It reports a bad sample by throwing,
+/// and reads the sample after it at the next call.
 template <class R>
 concept StreamReader = requires(R& reader, const Sample& sample, Random& random) {
   { reader.next(sample, random) } -> std::same_as<bool>;
@@ -38,7 +38,7 @@ concept NamedStream = requires(const S& stream, std::size_t shard) {
 
 namespace detail {
 
-/// A reader of a type that is not known.
+/// A reader with erased type.
 class AnyReader {
  public:
   AnyReader() = default;
@@ -48,7 +48,7 @@ class AnyReader {
   virtual bool next(const Sample& sample, Random& random) = 0;
 };
 
-/// A stream of a type that is not known.
+/// A stream with erased type.
 class AnyStream {
  public:
   AnyStream() = default;

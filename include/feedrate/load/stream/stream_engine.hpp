@@ -25,9 +25,8 @@
 
 namespace feedrate::inline v0 {
 
-/// The shards give batches in turns: one of the first, one of the second, ..., those left out that
-/// have ended. So what a batch holds depends on the stream alone, never on who reads it. A batch
-/// lies wholly in one shard. One thread consumes; any number fill.
+/// Shards take turns, each for one batch; one that has ended is left out. So what a batch holds
+/// depends on the stream alone, never on who reads it. One thread consumes; any number fill.
 class StreamEngine final : public SlotOwner {
  public:
   static constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
@@ -102,10 +101,22 @@ class StreamEngine final : public SlotOwner {
   const detail::AnyStream& stream() const noexcept { return *stream_; }
   const BatchLayout& layout() const noexcept { return ring_->layout(); }
   std::size_t slots() const noexcept { return ring_->slots(); }
-  std::size_t shards() const noexcept { return shards_.size(); }
+  std::size_t shards() const noexcept { return shards_.size(); }  ///< of this rank
   const Skips& skips() const noexcept { return skips_; }
   /// Whether there was a sample, in any epoch.
   bool has_given() const noexcept { return ever_given_.load(std::memory_order_relaxed); }
+
+  /// The shards that are being read, and where, for a message.
+  std::string who_reads() const {
+    std::string who;
+    for (const auto& shard : shards_) {
+      const std::uint64_t reading = shard->reading();
+      if (reading == 0) continue;
+      who += (who.empty() ? "" : ", ") + stream_->name(shard->index()) + " is at its sample " +
+             std::to_string(reading - 1);
+    }
+    return who.empty() ? "no shard is being read" : who;
+  }
 
   EventCount& idle() noexcept { return idle_; }          ///< workers without a turn
   EventCount& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers
@@ -116,7 +127,8 @@ class StreamEngine final : public SlotOwner {
     detail::ShardState* shard;  ///< locked
   };
 
-  /// Whose turn is next is known once that shard's last turn is over; who draws waits for it.
+  /// Gives out the next turn. Whether that shard has ended is known once its last turn is over, so
+  /// this waits for it.
   std::optional<Turn> draw() {
     const MutexLock lock(draw_mutex_);
     const std::uint64_t number = next_.load(std::memory_order_relaxed);
@@ -150,7 +162,7 @@ class StreamEngine final : public SlotOwner {
     return true;
   }
 
-  /// Samples that the batch has in the end.
+  /// Fills the batch of a turn; returns its number of samples.
   std::size_t fill(const Turn& turn) noexcept {
     Slot& slot = ring_->slot_of(turn.number);
     const auto batch = static_cast<std::size_t>(options_.batch);
@@ -170,7 +182,7 @@ class StreamEngine final : public SlotOwner {
       }
     } catch (...) {
       slot.fail(count, std::current_exception());
-      if (turn.shard->position() == 0) turn.shard->end();  // it could not be opened
+      if (turn.shard->position() == 0) turn.shard->end();  // open() threw
     }
     if (count > 0) {
       given_.store(true, std::memory_order_relaxed);

@@ -120,8 +120,10 @@ class StreamLoader {
     std::atomic<bool>& exited = state_->exited[threads_.size()];
     const int error = threads_.start([state = state_, &exited] { work(*state, exited); }, exited);
     if (error == 0) return;
+    const Error refused =
+        detail::not_started(threads_.size() + 1, state_->engine->options().workers, error);
     stop();
-    throw detail::not_started(threads_.size() + 1, state_->engine->options().workers, error);
+    throw refused;
   }
 
   static void work(State& state, std::atomic<bool>& exited) {
@@ -147,7 +149,8 @@ class StreamLoader {
     consumed_.wait_s += SteadyClock{}.now_s() - start_s;
     if (ready) return;
     throw Error(Fault::data, "No batch of the stream was finished for " + std::to_string(stall_s) +
-                                 " s. If the source is that slow, raise the loader's stall_s.");
+                                 " s: " + engine.who_reads() +
+                                 ". If the source is that slow, raise the loader's stall_s.");
   }
 
   Lease counted(Lease lease) {
@@ -157,15 +160,11 @@ class StreamLoader {
     return lease;
   }
 
-  /// Stops the threads, as Loader does: one that is stuck for five seconds is left behind.
   void stop() {
     if (!state_ || threads_.left_behind()) return;
     state_->stopping.store(true, std::memory_order_seq_cst);
     state_->engine->idle().wake_all();
-    constexpr double longest_s = 5;
-    state_->engine->consumer().wait([this] { return threads_.all_exited(); },
-                                    std::min(longest_s, state_->engine->options().stall_s));
-    threads_.end();
+    threads_.end(state_->engine->consumer(), state_->engine->options().stall_s);
   }
 
   std::shared_ptr<State> state_;
