@@ -140,8 +140,7 @@ class Loader {
 
   /// Python calls this when it exits. The threads end here, before Python destroys what they use.
   static void close_all() {
-    const std::lock_guard lock(all_mutex());
-    for (Loader* const loader : all()) loader->close();
+    while (Loader* const loader = take_one()) loader->close();
   }
 
  private:
@@ -152,6 +151,12 @@ class Loader {
   static std::mutex& all_mutex() {
     static std::mutex mutex;
     return mutex;
+  }
+  /// One of them, which is then none of them any more. Who closes it must not hold the mutex:
+  /// closing lets other threads of Python run, and one may be about to destroy a loader.
+  static Loader* take_one() {
+    const std::lock_guard lock(all_mutex());
+    return all().empty() ? nullptr : all().extract(all().begin()).value();
   }
 
   /// The loader without Python's lock, and for one thread at a time. A thread that waits for it

@@ -158,7 +158,11 @@ TEST_CASE("An empty stream is an error, and no loop without end", "[stream]") {
   // Bug: epochs without a sample, begun for ever.
   for (const int workers : {0, 2}) {
     StreamLoader loader(Counts{{0, 0}}, {.workers = workers});
-    CHECK_THROWS_WITH(loader.next(), ContainsSubstring("The stream is empty"));
+    CHECK_THROWS_WITH(loader.next(), ContainsSubstring("The stream gives no batch"));
+  }
+  for (const int workers : {0, 2}) {
+    StreamLoader loader(Counts{{3, 2}}, {.batch = 4, .workers = workers, .drop_last = true});
+    CHECK_THROWS_WITH(loader.next(), ContainsSubstring("drop_last"));
   }
   CHECK_THROWS_AS(StreamLoader(Counts{{5}}, {.batch = 0}), Error);
   CHECK_THROWS_AS(StreamLoader(Counts{{5}}, {.workers = -1}), Error);

@@ -90,8 +90,8 @@ struct Cursor {
 class Order {
  public:
   /// `samples` > 0 in the whole dataset, `batch` > 0 of them per batch. The epoch of `start` is cut
-  /// into batches from there on. Throws Error(usage) where no batch can be filled, or the epochs
-  /// are shorter than `start` says.
+  /// into batches from there on. Throws Error(usage) where no batch can be filled, or `start` is
+  /// behind the end of an epoch.
   Order(std::size_t samples, std::size_t batch, const OrderOptions& options, Cursor start = {})
       : samples_(options.sampler ? options.sampler->size() : samples),
         batch_(batch),
@@ -120,11 +120,10 @@ class Order {
     return options_.drop_last ? samples_ / world : (samples_ + world - 1) / world;
   }
 
-  /// Of a whole one. Where loading starts within an epoch, the first batch has the index at which
-  /// as many follow as are left.
+  /// Of a whole epoch. If loading starts within one, its last batch has the same index as ever.
   std::size_t batches_per_epoch() const noexcept { return batches_of(samples_per_epoch()); }
 
-  /// The number of the first batch. Batches are numbered across epochs, whole ones all.
+  /// The number of the first batch, counted across epochs as if all were whole.
   std::uint64_t first() const noexcept { return start_.epoch * batches_per_epoch() + first_batch_; }
 
   /// Samples in the b-th batch of an epoch.

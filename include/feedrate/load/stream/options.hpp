@@ -21,7 +21,7 @@ struct StreamOptions {
   std::size_t max_total = 0;    ///< bound of a batch's samples x its longest length; 0: none
   bool drop_last = false;       ///< leave out what does not fill a batch at the end of a shard
   bool trim = false;            ///< pad ragged fields to the longest sample of their batch alone
-  Shard shard = {};             ///< the shards that this process of several reads
+  Shard shard = {};             ///< of several processes; they may get different numbers of batches
   std::uint64_t seed = 0;       ///< of the samples' random numbers
   std::uint64_t epochs = 0;     ///< next() ends after so many; 0: never
   std::uint64_t max_skips = 0;  ///< samples that may be left out as unreadable; 0: throw

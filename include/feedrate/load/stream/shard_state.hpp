@@ -53,9 +53,11 @@ class ShardState {
     Random random(seed, epoch, (std::uint64_t{index_} << 40) + position_++);
     reading_.store(position_, std::memory_order_relaxed);
     ended_ = !reader_->next(sample, random);
-    reading_.store(0, std::memory_order_relaxed);
     return !ended_;
   }
+
+  /// The turn is over: nobody reads it now.
+  void pause() noexcept { reading_.store(0, std::memory_order_relaxed); }
   /// Number of the sample that is being read, from 1; 0: none. For any thread.
   std::uint64_t reading() const noexcept { return reading_.load(std::memory_order_relaxed); }
 

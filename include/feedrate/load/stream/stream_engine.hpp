@@ -98,12 +98,11 @@ class StreamEngine final : public SlotOwner {
   std::uint64_t leases() const noexcept { return head_ + ring_->slots() - assigned_.load(); }
 
   const StreamOptions& options() const noexcept { return options_; }
-  const detail::AnyStream& stream() const noexcept { return *stream_; }
   const BatchLayout& layout() const noexcept { return ring_->layout(); }
   std::size_t slots() const noexcept { return ring_->slots(); }
   std::size_t shards() const noexcept { return shards_.size(); }  ///< of this rank
   const Skips& skips() const noexcept { return skips_; }
-  /// Whether there was a sample, in any epoch.
+  /// Whether there was a batch, in any epoch.
   bool has_given() const noexcept { return ever_given_.load(std::memory_order_relaxed); }
 
   /// The shards that are being read, and where, for a message.
@@ -184,12 +183,14 @@ class StreamEngine final : public SlotOwner {
       slot.fail(count, std::current_exception());
       if (turn.shard->position() == 0) turn.shard->end();  // open() threw
     }
+    turn.shard->pause();
+    const bool drops = options_.drop_last && options_.max_total == 0 && turn.shard->ended();
+    if (drops && count < batch) count = 0;
     if (count > 0) {
       given_.store(true, std::memory_order_relaxed);
       ever_given_.store(true, std::memory_order_relaxed);
     }
-    const bool drops = options_.drop_last && options_.max_total == 0 && turn.shard->ended();
-    return drops && count < batch ? 0 : count;
+    return count;
   }
 
   /// The next sample that can be loaded; false at the end of the shard. Throws SampleError.
@@ -222,7 +223,7 @@ class StreamEngine final : public SlotOwner {
   std::vector<std::unique_ptr<detail::ShardState>> shards_;
   Skips skips_;
   std::vector<std::uint64_t> epochs_;  ///< of the turns in slots, by number
-  std::atomic<bool> given_{false};     ///< there was a sample in this epoch
+  std::atomic<bool> given_{false};     ///< this epoch had a batch
   std::atomic<bool> ever_given_{false};
 
   Mutex draw_mutex_;

@@ -27,9 +27,8 @@ namespace feedrate::inline v0 {
 ///     feedrate::StreamLoader loader(Lines{"train.txt"}, {.batch = 64, .workers = 1});
 ///     for (const auto& batch : loader.epoch()) train(batch.get<float>("input"), ...);
 ///
-/// Shards give batches in turns, each of samples of one shard. What a batch holds depends on the
-/// stream, its shards and the options alone, never on the number of workers. More workers than
-/// shards have nothing to do.
+/// Shards take turns, each for one batch. What a batch holds depends on the stream and the options
+/// alone, never on the number of workers. More workers than shards have nothing to do.
 class StreamLoader {
  public:
   using Epoch = EpochOf<StreamLoader>;
@@ -58,9 +57,9 @@ class StreamLoader {
   /// The next batch, in order; empty behind the last epoch.
   ///
   /// Throws SampleError when a sample could not be read: that batch is lost, the next call goes on
-  /// behind the sample. Throws what opening a shard threw, once; the shard is left out until the
-  /// next epoch. Throws Error(data) when no batch was finished for `stall_s`, and where the stream
-  /// is empty.
+  /// after the sample. Throws what opening a shard threw, once; the shard is left out until the
+  /// next epoch. Throws Error(data) when no batch was finished for `stall_s`, naming shards and
+  /// samples, and when there is no batch at all.
   std::optional<Lease> next() {
     if (pending_) return std::exchange(pending_, std::nullopt);
     StreamEngine& engine = *state_->engine;
@@ -68,7 +67,8 @@ class StreamLoader {
       make_head_ready();
       if (engine.is_over()) {
         if (engine.has_given() || failed_) return std::nullopt;
-        throw Error(Fault::data, "The stream is empty: there is nothing to load.");
+        throw Error(Fault::data,
+                    "The stream gives no batch: it is empty, or drop_last leaves everything out.");
       }
       const std::uint64_t number = engine.head();
       const TakenBatch taken = engine.take_head();
