@@ -90,12 +90,13 @@ inline Finding examine_blas(const BlasIdentity& identity, const BlasLibrary& bla
     return {"blas", Status::warning, seen + ", which do not use this CPU's vector units fully",
             mend};
   }
-  if (!blas.replaced.empty()) {
+  if (!blas.replaced.empty() && !identity.path.empty()) {  // linked in, it is autotune's alone
     return {"blas", Status::note,
             seen + " in autotune; other programs get its " + blas.replaced + " kernels", mend};
   }
   if (identity.name == "CBLAS") {
-    return {"blas", Status::warning, "unknown library: " + identity.path,
+    return {"blas", Status::warning,
+            "unknown library" + (identity.path.empty() ? "" : ": " + identity.path),
             "If it is the reference BLAS, install OpenBLAS: 'sudo apt install libopenblas-dev'."};
   }
   return {"blas", Status::ok, seen, ""};
