@@ -192,12 +192,13 @@ class Rounds:
                 return
 
     def _replay_of(self, config):
-        """Some batches of this size."""
-        size = config["batch"]
-        if size not in self._replays:
+        """Some batches of this size, in memory of this kind: a step that copies them to a GPU takes
+        longer from what is not pinned."""
+        kind = (config["batch"], config["pinned"])
+        if kind not in self._replays:
             lane = self._lanes.use(config, self._beat)
-            self._replays[size] = Replay([lane.take() for _ in range(REPLAYED)])
-        return self._replays[size]
+            self._replays[kind] = Replay([lane.take() for _ in range(REPLAYED)])
+        return self._replays[kind]
         yield
 
     # Changes of the step.

@@ -54,6 +54,7 @@ inline Json to_json(const StepDemand& step) {
   return {{"precision", name_of(step.precision)},
           {"step_threads", step.step_threads},
           {"graph", step.graph},
+          {"pinned", or_null(step.pinned)},
           {"alpha_s", step.time.alpha_s},
           {"beta_s_per_sample", step.time.beta_s},
           {"cpu_s_per_sample", step.cpu_s},

@@ -126,7 +126,7 @@ inline void from_json(const Json& json, StepDemand& step) {
   detail::read_all(json, "step_threads", step.step_threads, "alpha_s", step.time.alpha_s,
                    "beta_s_per_sample", step.time.beta_s, "cpu_s_per_sample", step.cpu_s,
                    "variability", step.variability);
-  detail::read_newer(json, "graph", step.graph, "launch_s", step.launch_s);
+  detail::read_newer(json, "graph", step.graph, "launch_s", step.launch_s, "pinned", step.pinned);
   detail::read_measured(json, "measured", "batch", "step_s", step.seconds);
 }
 

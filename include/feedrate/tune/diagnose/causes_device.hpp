@@ -74,8 +74,8 @@ inline std::optional<Claim> precision_not_used(const Case& of) {
   const StepDemand* now = of.evidence.demands.step(of.config());
   const StepDemand* best = nullptr;
   for (const StepDemand& step : of.evidence.demands.steps) {
-    const bool alike =
-        step.step_threads == of.config().step_threads && step.graph == of.config().graph;
+    const bool alike = step.step_threads == of.config().step_threads &&
+                       step.graph == of.config().graph && now && step.pinned == now->pinned;
     if (!alike || step.precision <= of.config().precision) continue;
     const bool faster = !best || step.rate(of.config().batch) > best->rate(of.config().batch);
     if (faster) best = &step;

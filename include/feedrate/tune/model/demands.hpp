@@ -86,7 +86,8 @@ struct LoadDemand {
   }
 };
 
-/// What the step costs in one precision, with so many threads, recorded as a graph or not.
+/// What the step costs in one precision, with so many threads, recorded as a graph or not; where it
+/// copies its batch itself, as a script's does, from one kind of memory.
 struct StepDemand {
   Precision precision = Precision::fp32;
   int step_threads = 1;
@@ -96,6 +97,7 @@ struct StepDemand {
   double cpu_s = 0;        ///< core-seconds per sample
   double variability = 0;  ///< squared coefficient of variation of the time per sample
   double launch_s = 0;     ///< per step: the host queues it; 0 where the host steps itself
+  std::optional<bool> pinned = std::nullopt;  ///< the batch's memory; empty where that is no matter
 
   double rate(int batch) const { return batch / bent(time, seconds, batch); }
 };
@@ -113,7 +115,7 @@ struct Demands {
   const StepDemand* step(const Config& config) const noexcept {
     const auto found = std::find_if(steps.begin(), steps.end(), [&](const StepDemand& step) {
       return step.precision == config.precision && step.step_threads == config.step_threads &&
-             step.graph == config.graph;
+             step.graph == config.graph && step.pinned.value_or(config.pinned) == config.pinned;
     });
     return found == steps.end() ? nullptr : &*found;
   }

@@ -60,17 +60,17 @@ inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
 
 /// Trials of the tiers that may change, each once. The reference is among them where it may be as
 /// good as the best: a proof compares with it in any case. Where it is the only one of its tier
-/// nobody runs against it, unless it is all there is, and a tier that is far behind is left as it
-/// was explored.
+/// nobody runs against it, unless it is all there is, and a tier that is far behind what may be
+/// recommended is left as it was explored.
 inline std::vector<std::size_t> finalists(const Sweep& sweep) {
   std::vector<std::size_t> all;
-  const auto widest = detail::finalists_of(sweep, sweep.options().allowed.back());
+  const auto widest = detail::finalists_of(sweep, widest_recommended(sweep.options()));
   for (const Tier tier : sweep.options().allowed) {
     const auto own = detail::finalists_of(sweep, tier);
     if (own.size() == 1 && own.front() == sweep.outcome().reference) continue;
-    if (own.empty() ||
-        *sweep.posterior_mean(own.front()) < *sweep.posterior_mean(widest.front()) - far_behind)
-      continue;
+    if (own.empty()) continue;
+    const double best = *sweep.posterior_mean(widest.empty() ? own.front() : widest.front());
+    if (*sweep.posterior_mean(own.front()) < best - far_behind) continue;
     for (const std::size_t trial : own) {
       if (std::find(all.begin(), all.end(), trial) == all.end()) all.push_back(trial);
     }

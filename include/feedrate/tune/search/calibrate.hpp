@@ -43,11 +43,16 @@ class Calibration {
   }
 
  private:
-  /// Steps of one kind differ by their batch alone.
-  using Kind = std::tuple<Precision, int, bool>;  ///< precision, step threads, graph
+  /// Steps of one kind differ by their batch alone: precision, step threads, graph, pinned.
+  using Kind = std::tuple<Precision, int, bool, std::optional<bool>>;
 
-  static Kind kind_of(const Config& config) noexcept {
-    return {config.precision, config.step_threads, config.graph};
+  Kind kind_of(const Config& config) const {
+    const bool matters = !copies_ && sweep_.options().space.pinned.size() > 1;
+    const auto pinned = matters ? std::optional(config.pinned) : std::nullopt;
+    return {config.precision, config.step_threads, config.graph, pinned};
+  }
+  static StepDemand demand_of(const Kind& kind) {
+    return {get<0>(kind), get<1>(kind), get<2>(kind), {}, {}, 0, 0, 0, get<3>(kind)};
   }
 
   Demands& demands() { return sweep_.outcome().demands; }
@@ -64,7 +69,7 @@ class Calibration {
       if (sweep_.is_open(t) && !known) kinds.push_back(kind);
     }
     const auto distance = [&](const Kind& kind) {
-      const auto& [precision, threads, graph] = kind;
+      const auto& [precision, threads, graph, pinned] = kind;
       const double times = static_cast<double>(threads) / reference.step_threads;
       return std::abs(std::log2(times)) + (precision == reference.precision ? 0 : 0.5);
     };
@@ -82,8 +87,7 @@ class Calibration {
   /// with one between them: between them lies the knee, where there is one.
   void measure_step(const Kind& kind) {
     if (out_of_time()) return;
-    const auto [precision, threads, graph] = kind;
-    StepDemand step{precision, threads, graph, {}, {}, 0, 0};
+    StepDemand step = demand_of(kind);
     if (!probe_smallest(step, kind)) return;
     if (!is_slow(step)) probe_largest(step, kind);
     if (!is_slow(step)) measure_middle(step, open_steps(kind));
@@ -95,11 +99,10 @@ class Calibration {
   /// that kind is far slower, or fails.
   void look_at_step(const Kind& kind) {
     if (out_of_time() || demands().steps.empty()) return measure_step(kind);
-    const auto [precision, threads, graph] = kind;
     const std::map<int, Config> configs = open_steps(kind);
     if (configs.empty() || is_beyond_slow(kind)) return;
-    StepDemand step{precision, threads, graph, {}, {}, 0, 0};
-    const auto above = configs.upper_bound(affordable_batch(threads));
+    StepDemand step = demand_of(kind);
+    const auto above = configs.upper_bound(affordable_batch(step.step_threads));
     const auto& [batch, config] = above == configs.begin() ? *above : *std::prev(above);
     if (!probe_step(step, config)) {
       give_up(config, batch, last_lost(batch));
@@ -109,10 +112,9 @@ class Calibration {
     demands().steps.push_back(std::move(step));
   }
 
-  /// One that was only looked at, unless it is slow: its smallest and its largest batch, too, and
-  /// one between them.
+  /// The other batches of one that was only looked at, unless it is slow.
   void complete_step(StepDemand& step) {
-    const Kind kind{step.precision, step.step_threads, step.graph};
+    const Kind kind{step.precision, step.step_threads, step.graph, step.pinned};
     const std::map<int, Config> configs = open_steps(kind);
     if (step.seconds.size() > 1 || configs.empty() || is_slow(step) || out_of_time()) return;
     const auto& [smallest, config] = *configs.begin();
@@ -206,7 +208,7 @@ class Calibration {
   }
 
   bool probe_step(StepDemand& step, Config config) {
-    config.pinned = false;
+    if (copies_) config.pinned = false;
     const auto round = sweep_.probe({Part::device, config, sweep_.probe_options()}, "calibrate");
     if (!round) return false;
     step.seconds[config.batch] = config.batch / round->samples_per_s();
@@ -223,8 +225,7 @@ class Calibration {
     return 3 * seconds * batch / known > sweep_.longest_round_s() / (is_first ? 2 : 8);
   }
 
-  /// The largest batch that is lost with one that failed: all that need more memory, where that
-  /// lacked.
+  /// The largest batch that is lost with one that failed: any, where memory lacked.
   int last_lost(int batch) const {
     return sweep_.lacked_memory() ? std::numeric_limits<int>::max() : batch;
   }
@@ -242,7 +243,8 @@ class Calibration {
 
   Sweep& sweep_;
   double share_;
-  std::vector<Config> failed_;  ///< alone
+  bool copies_ = sweep_.measurer().copies();  ///< apart from the step
+  std::vector<Config> failed_;                ///< alone
 };
 
 }  // namespace feedrate::inline v0

@@ -18,14 +18,14 @@
 
 namespace feedrate::inline v0 {
 
-/// The model-based search: single rounds, each where the expected improvement per second is
+/// The model-based search: single rounds, each where the expected improvement for its cost is
 /// largest. Source: J. Snoek, H. Larochelle, R. P. Adams, "Practical Bayesian Optimization of
 /// Machine Learning Algorithms", 2012.
 class Exploration {
  public:
   explicit Exploration(Sweep& sweep) : sweep_(sweep), posterior_(sweep, candidates_of(sweep)) {
     for (std::size_t i = 0; i < posterior_.size(); ++i)
-      cost_s_.push_back(detail::round_cost_s(sweep, posterior_.config(i)));
+      round_s_.push_back(detail::round_cost_s(sweep, posterior_.config(i)));
   }
 
   /// Runs the reference, then all of few configs; of many what is predicted to be best, until none
@@ -46,8 +46,8 @@ class Exploration {
  private:
   /// Expected improvement, in logarithms, for which a round is run.
   static constexpr double least_improvement = 0.0004;
-  /// What it counts in a tier that is far behind.
-  static constexpr double weight_behind = 0.25;
+  /// What it counts in a tier that is far behind, or whose choice is an offer at most.
+  static constexpr double weight_aside = 0.25;
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double least_deviation = 0.03;
   /// So few configs leave nothing to predictions: to measure them takes seconds.
@@ -137,33 +137,49 @@ class Exploration {
     return sum;
   }
 
-  /// What is expected to gain most per second, in any tier. A tier of which nothing was measured
-  /// yet begins with its best.
+  /// What is expected to gain most for its cost, in any tier. A tier of which nothing was measured
+  /// yet begins with its best. The cost counts by its square root: by all of it, what takes many
+  /// workers would wait for its turn however much time is left.
   std::optional<std::size_t> most_promising() const {
     if (!posterior_.has_learnt()) return best_untried();
     std::optional<std::size_t> best;
-    double best_gain_per_s = 0;
+    double best_gain_for_cost = 0;
     for (const Tier tier : sweep_.options().allowed) {
       const auto leader = posterior_.leader_of(tier);
       if (!leader) {
         if (const auto first = best_within(tier)) return first;
         continue;
       }
-      const double weight = posterior_.is_behind(*leader) ? weight_behind : 1;
+      const bool aside = tier > sweep_.options().headline || posterior_.is_behind(*leader);
+      const double weight = aside ? weight_aside : 1;
       for (std::size_t i = 0; i < posterior_.size(); ++i) {
         if (!posterior_.is_open(i) || !posterior_.within(i, tier)) continue;
         const double gain = weight * posterior_.expected_improvement(i, *leader);
-        if (gain <= least_improvement || gain / cost_s_[i] <= best_gain_per_s) continue;
-        best_gain_per_s = gain / cost_s_[i];
+        if (gain <= least_improvement) continue;
+        const double gain_for_cost = gain / std::sqrt(cost_s(i));
+        if (gain_for_cost <= best_gain_for_cost) continue;
+        best_gain_for_cost = gain_for_cost;
         best = i;
       }
     }
     return best;
   }
 
+  /// Seconds that a round of a candidate takes, with the start of what it needs.
+  double cost_s(std::size_t i) const {
+    return round_s_[i] + sweep_.costs().of(posterior_.config(i));
+  }
+
+  /// Of what may be recommended, as long as there is any.
   std::optional<std::size_t> best_untried() const {
-    return posterior_.best_of([&](std::size_t i) { return posterior_.expected_rate(i); },
-                              [&](std::size_t i) { return !posterior_.was_tried(i); });
+    for (const Tier tier :
+         {widest_recommended(sweep_.options()), sweep_.options().allowed.back()}) {
+      const auto best = posterior_.best_of(
+          [&](std::size_t i) { return posterior_.expected_rate(i); },
+          [&](std::size_t i) { return !posterior_.was_tried(i) && posterior_.within(i, tier); });
+      if (best) return best;
+    }
+    return std::nullopt;
   }
   std::optional<std::size_t> best_within(Tier tier) const {
     return posterior_.best_of([&](std::size_t i) { return posterior_.value(i); },
@@ -215,7 +231,7 @@ class Exploration {
 
   Sweep& sweep_;
   Posterior posterior_;
-  std::vector<double> cost_s_;  ///< of a round of each candidate
+  std::vector<double> round_s_;  ///< of each candidate, that a round lasts
   bool repeated_ = false, is_over_ = false;
 };
 

@@ -80,8 +80,8 @@ class Posterior {
 
   /// Whether the leader of a tier is so far behind that another tier is recommended.
   bool is_behind(std::size_t leader) const {
-    const auto widest = leader_of(sweep_.options().allowed.back());
-    return value(leader) < value(*widest) - far_behind;
+    const auto widest = leader_of(widest_recommended(sweep_.options()));
+    return widest && value(leader) < value(*widest) - far_behind;
   }
 
   /// Mean of what a candidate may be better than the leader by, beyond the finest difference.

@@ -2,6 +2,7 @@
 // The options of a sweep, and its progress.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -51,5 +52,14 @@ struct TuneOptions {
   std::function<void(const Progress&)> observe;
   std::function<void(const Outcome&)> save;  ///< called after each round with what is known
 };
+
+/// The widest tier whose choice may be recommended; wider ones are offers.
+inline Tier widest_recommended(const TuneOptions& options) {
+  Tier widest = options.allowed.front();
+  for (const Tier tier : options.allowed) {
+    if (tier <= options.headline) widest = std::max(widest, tier);
+  }
+  return widest;
+}
 
 }  // namespace feedrate::inline v0

@@ -16,6 +16,7 @@
 #include "feedrate/tune/state/memory_limit.hpp"
 #include "feedrate/tune/state/options.hpp"
 #include "feedrate/tune/state/outcome.hpp"
+#include "feedrate/tune/state/round_costs.hpp"
 #include "feedrate/tune/state/score.hpp"
 
 namespace feedrate::inline v0 {
@@ -76,13 +77,12 @@ class Sweep {
     return options_.abort && options_.abort->load(std::memory_order_relaxed);
   }
 
-  RoundOptions round_options() const noexcept {
-    const double share = std::clamp(options_.budget_s / 150, 0.05, 1.0);
-    const double seconds = options_.round_s > 0 ? options_.round_s : share;
-    return {.seconds = seconds, .abort = options_.abort};
+  const RoundCosts& costs() const noexcept { return costs_; }
+  RoundOptions round_options() const {
+    return {.seconds = costs_.round_s(options_), .abort = options_.abort};
   }
   /// Rounds of parts may be short: they feed a model, which is checked by coupled rounds.
-  RoundOptions probe_options() const noexcept {
+  RoundOptions probe_options() const {
     RoundOptions options = round_options();
     options.seconds /= 2;
     options.min_batches = 2;
@@ -180,8 +180,10 @@ class Sweep {
   std::optional<Round> attempt(const Request& request, std::string_view phase) {
     announce(phase, request.config, nullptr, {});
     ++outcome_.rounds;
+    const double begin_s = elapsed_s();
     try {
       Round round = measurer_.run(request);
+      costs_.add(request, elapsed_s() - begin_s - round.duration_s);
       round.order = outcome_.rounds - 1;
       round.start_s = elapsed_s() - round.duration_s;
       return round;
@@ -237,6 +239,7 @@ class Sweep {
   const TuneOptions& options_;
   double begin_s_;
   MemoryLimit memory_{measurer_, options_};
+  RoundCosts costs_;
   Outcome outcome_;
   std::string failure_, stderr_tail_;
   bool out_of_memory_ = false;  ///< that was the last failure
