@@ -96,11 +96,17 @@ TEST_CASE("kernels for an older CPU are a warning, and a note where we corrected
   CHECK(find(facts, "blas").status == Status::warning);
   CHECK(has(find(facts, "blas").mend, "OPENBLAS_CORETYPE"));
   facts.card.blas = {true, "SkylakeX", "Prescott", false};
+  facts.card.blas_identity = {"OpenBLAS 0.3.21", ""};  // linked in: autotune's alone
+  CHECK(find(facts, "blas").status == Status::ok);
+  facts.card.blas_identity.path = "/usr/lib/libopenblas.so.0";
   CHECK(find(facts, "blas").status == Status::note);
   CHECK(has(find(facts, "blas").seen, "other programs get its Prescott kernels"));
   facts.card.blas = {};
   facts.card.blas_identity = {"CBLAS", "/usr/lib/libblas.so.3"};
   CHECK(find(facts, "blas").status == Status::warning);
+  CHECK(find(facts, "blas").seen == "unknown library: /usr/lib/libblas.so.3");
+  facts.card.blas_identity.path.clear();
+  CHECK(find(facts, "blas").seen == "unknown library");
 }
 
 TEST_CASE("memory is judged by what is free to this process") {

@@ -123,6 +123,16 @@ TEST_CASE("What was left out is counted in whole sentences, with what ended the 
   CHECK(lines.at(2) == "2 of 3 configs not measured: the run was interrupted.");
 }
 
+TEST_CASE("Two remedies of what is said once stand below one sentence", "[screen]") {
+  // Bug: "The loader alone reaches 716 samples/s" twice in a row.
+  Report report = testing::example_report();
+  report.outcome.diagnoses.push_back(report.outcome.diagnoses.front());
+  report.outcome.diagnoses.back().gain = 1.5;
+  const std::string text = flowing(report, false);
+  CHECK(text.find("The step waits for data 60 %") == text.rfind("The step waits for data 60 %"));
+  CHECK_THAT(text, ContainsSubstring("prefetch 4 (2.00x, measured) -> Load in the background"));
+}
+
 TEST_CASE("An emulated accelerator below the utilization wanted is not called well fed",
           "[screen]") {
   // Bug: "well fed" above "below the 90 % wanted". The reference runs at 1000 samples/s.

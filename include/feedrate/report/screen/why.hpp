@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "feedrate/report/report.hpp"
@@ -54,11 +55,15 @@ inline std::string gain_text(const Diagnosis& diagnosis) {
          (diagnosis.measured ? "measured)" : "estimated)");
 }
 
-/// A cause and, on lines of its own, its remedy.
+/// A cause and, on lines of its own, its remedy. Causes in a row with the same words share them.
 inline void add_cause(std::vector<std::string>& lines, const Diagnosis& diagnosis,
                       const CauseText& text, bool verbose) {
-  lines.push_back(verbose ? text.evidence() : text.summary);
-  std::string remedy = "-> " + text.remedy;
+  constexpr std::string_view arrow = "-> ";
+  const std::string cause = verbose ? text.evidence() : text.summary;
+  const auto last = std::find_if(lines.rbegin(), lines.rend(),
+                                 [&](const std::string& line) { return !line.starts_with(arrow); });
+  if (last == lines.rend() || *last != cause) lines.push_back(cause);
+  std::string remedy = std::string(arrow) + text.remedy;
   if (diagnosis.gain && remedy.ends_with('.')) remedy.pop_back();
   lines.push_back(remedy + gain_text(diagnosis));
 }
