@@ -48,11 +48,11 @@ inline void read_recommendation(const Json& json, Report& report) {
   if (json.is_null()) return;
   Outcome& outcome = report.outcome;
   read_by(json, "tiers", [&](const Json& tiers) {
-    for (const auto& [name, choice] : tiers.items()) {
-      at_place(name, [&, &name = name, &choice = choice] {
-        const auto tier = static_cast<Tier>(index_of(tier_names, name));
-        outcome.tiers.push_back(read_tier(choice, tier));
-        read_newer(choice, "caveats", report.sentences.caveats.emplace_back());
+    for (const auto& choice : tiers.items()) {
+      at_place(choice.key(), [&] {
+        const auto tier = static_cast<Tier>(index_of(tier_names, choice.key()));
+        outcome.tiers.push_back(read_tier(choice.value(), tier));
+        read_newer(choice.value(), "caveats", report.sentences.caveats.emplace_back());
       });
     }
     if (tiers.empty()) throw Misread("", "no tier is there");

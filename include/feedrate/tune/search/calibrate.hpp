@@ -172,25 +172,23 @@ class Calibration {
   /// not worth more probes. Of another precision a small batch says little of a large one, where
   /// its faster products count and not what it costs more to launch.
   bool is_slow(const StepDemand& step) {
-    const auto& [batch, seconds] = *step.seconds.begin();
+    const auto& smallest = *step.seconds.begin();
     const std::vector<StepDemand>& others = demands().steps;
-    return std::any_of(others.begin(), others.end(),
-                       [&, batch = batch, seconds = seconds](const StepDemand& other) {
-                         const auto same = other.seconds.find(batch);
-                         return other.precision == step.precision && other.graph == step.graph &&
-                                same != other.seconds.end() && 2 * same->second < seconds;
-                       });
+    return std::any_of(others.begin(), others.end(), [&](const StepDemand& other) {
+      const auto same = other.seconds.find(smallest.first);
+      return other.precision == step.precision && other.graph == step.graph &&
+             same != other.seconds.end() && 2 * same->second < smallest.second;
+    });
   }
 
   /// Whether a number of threads between this one and the reference's is slow already.
   bool is_beyond_slow(const Kind& kind) {
-    const auto [least, most] = std::minmax({std::get<1>(kind), sweep_.reference().step_threads});
+    const auto ends = std::minmax({std::get<1>(kind), sweep_.reference().step_threads});
     const std::vector<StepDemand>& steps = demands().steps;
-    return std::any_of(
-        steps.begin(), steps.end(), [&, least = least, most = most](const StepDemand& other) {
-          const bool between = least < other.step_threads && other.step_threads < most;
-          return between && other.precision == std::get<0>(kind) && is_slow(other);
-        });
+    return std::any_of(steps.begin(), steps.end(), [&](const StepDemand& other) {
+      const bool between = ends.first < other.step_threads && other.step_threads < ends.second;
+      return between && other.precision == std::get<0>(kind) && is_slow(other);
+    });
   }
 
   /// A kind of step that was seen with one batch is taken to follow the batch as another kind does.
