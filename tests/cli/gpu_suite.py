@@ -27,6 +27,7 @@ SMI = """#!/bin/sh
 TORCH_PYTHON = """#!/bin/sh
 case $* in
   *torch_step.py*) echo '{torch}' ;;
+  *"pip install"*|*gpu_batches.py*|*train_images.py*) echo "$@" ;;
   *gpu.py*) PYTHONPATH=$PYTHONPATH:{stub} exec {python} {script} ;;
   *) PYTHONPATH=$PYTHONPATH:{stub} exec {python} "$@" ;;
 esac
@@ -122,6 +123,21 @@ def one_call_brings_every_figure_home_in_one_archive(tmp):
     summary = (home / "summary.md").read_text()
     for part in (COMMIT, "NVIDIA H100 PCIe", ">= 0.85: kept", ">= 10: **missed**", "| script | default |"):
         assert part in summary, f"{part!r} is not in {summary}"
+
+
+@test
+def the_wheel_is_tried_if_it_is_there(tmp):
+    # Bug: what Python's users have is never run on a GPU.
+    plant(tmp)
+    (tmp / "deps").mkdir()
+    words = "--parts", "wheel", "--commit", COMMIT
+    code, said = suite(tmp, *words, FEEDRATE_DEPS=str(tmp / "deps"))
+    assert code == 0 and statuses(tmp, "wheel") == {"feedrate.torch": "skipped"}, said
+    (tmp / "deps/feedrate-0.1.0-cp312-abi3-any.whl").touch()
+    code, said = suite(tmp, *words, FEEDRATE_DEPS=str(tmp / "deps"))
+    runs = ["install", "batches", "training-torchvision", "training-feedrate"]
+    assert code == 0 and statuses(tmp, "wheel") == dict.fromkeys(runs, "ok"), said
+    assert "--loader feedrate" in (tmp / "out/logs/wheel-training-feedrate.log").read_text()
 
 
 @test

@@ -19,7 +19,7 @@ QUERY = ["name", "driver_version", "clocks.max.sm", "power.limit", "pcie.link.ge
          "pcie.link.width.max"]
 # The least ratios of torch_step.py, by model and variant.
 PROMISED = {("mlp", "eager"): 10, ("mlp", "compile"): 1.5, ("images", "eager"): 1}
-PARTS = ["build", "tests", "bench", "torch", "autotune", "sanitizer"]
+PARTS = ["build", "tests", "bench", "torch", "autotune", "wheel", "sanitizer"]
 
 
 def first_gpu():

@@ -151,6 +151,26 @@ part_autotune() {
   tune 22 script-mixed 60 30 --no-confirm -- "$torch_python" "$top/bench/scripts/gpu.py" mixed
 }
 
+# feedrate.torch, as users install it: pinned batches arrive, and a training with either loader.
+part_wheel() {
+  local wheel site pictures loader
+  has_torch || return 0
+  wheel=$(find "${prebuilt%/*}" -maxdepth 1 -name 'feedrate-*.whl' 2>/dev/null | sort | tail -n 1)
+  if [ -z "$wheel" ]; then
+    record feedrate.torch skipped 0 "there is no wheel in ${prebuilt%/*}; tools/wheel ${prebuilt%/*} makes one"
+    return 0
+  fi
+  site=$(mktemp -d)
+  pictures=$site/pictures
+  run 10 install - "$torch_python" -m pip install -q --no-index --no-deps --target "$site" "$wheel"
+  run 40 batches - env "PYTHONPATH=$site" "$torch_python" "$top/python/tests/gpu_batches.py" "$pictures"
+  for loader in torchvision feedrate; do
+    run 25 "training-$loader" - env "PYTHONPATH=$site" "$torch_python" "$top/examples/train_images.py" "$pictures" \
+      --loader $loader --epochs 8 --size 224 --workers "$(nproc)"
+  done
+  rm -r "$site"
+}
+
 # Launches of one block or of small shapes: the sanitizer slows them down a hundredfold. All tools
 # check our own kernels; the first one also checks whole steps with cuBLAS.
 part_sanitizer() {
