@@ -49,6 +49,12 @@ class DataLoader(data.DataLoader):
             warnings.warn("worker_init_fn is not called: feedrate's workers are threads in C++, in "
                           "which no Python runs.", stacklevel=2)
 
+    def check_worker_number_rationality(self):
+        # PyTorch's, which warns of more processes than cores: in the constructor, where nobody knows yet who
+        # loads, and before PyTorch does.
+        if hasattr(self, "_files"):
+            super().check_worker_number_rationality()
+
     @property
     def uses_cpp(self):
         """Whether the C++ loader is used; else PyTorch's own."""

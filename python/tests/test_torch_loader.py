@@ -3,6 +3,7 @@
 or where the package is not built."""
 
 import io
+import os
 import pathlib
 import sys
 import tempfile
@@ -249,6 +250,17 @@ class TestLeftToPyTorch(WithFolder):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             list(DataLoader(self.folder(TRAIN), batch_size=8, num_workers=2))
+
+    def test_more_workers_than_cores_are_warned_of_where_they_are_processes(self):
+        # Bug: "this DataLoader will create 8 worker processes", of a loader that has none.
+        workers = 2 * len(os.sched_getaffinity(0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            list(DataLoader(self.folder(TRAIN), batch_size=8, num_workers=workers))
+        with self.assertWarnsRegex(UserWarning, "TensorDataset"):
+            processes = DataLoader(data.TensorDataset(torch.zeros(8, 2)), num_workers=workers)
+        with self.assertWarnsRegex(UserWarning, "worker processes"):
+            next(iter(processes))
 
 
 if __name__ == "__main__":
