@@ -236,7 +236,8 @@ class Session(Rounds):
             # The batch of a shard or a sampler may be another than what the source says.
             now = {name: getattr(self._loader, name) for name in ("num_workers", "pin_memory")
                    if hasattr(self._loader, name)}
-            return source.change(self._site, question["changes"], now=now)
+            return source.change(self._site, question["changes"], now=now,
+                                 step_threads=question.get("step_threads"))
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):

@@ -18,6 +18,7 @@ from .edits import WITHOUT_WORKERS, Code, edited, edits_of
 from .options import Literal, Option, Unknown, Variable
 from .origin import origin_of
 from .patch import patch_of, text_of
+from .step_threads import edit_of_threads
 
 LIBRARIES = frozenset(["torch", "torchvision", "torchdata", "lightning", "lightning_fabric",
                        "pytorch_lightning", "accelerate", "transformers", "feedrate"])
@@ -173,10 +174,11 @@ def _end_of_call(frame):
 
 # The change.
 
-def change(site, changes, argv=None, now=None):
+def change(site, changes, argv=None, now=None, step_threads=None):
     """What to change for keyword arguments to have other values, as plain data. `changes` holds
     Python values by keyword, and `now` those that the loader has: what was traced is believed only
-    if it has the same. The result has
+    if it has the same. `step_threads` is the number of PyTorch's threads to set; None: as it is. The
+    result has
 
     - file, line, name: of the call, and what the loader is assigned to;
     - diff: the changed lines, for people; a sentence where they are unclear; empty where all is set
@@ -184,16 +186,19 @@ def change(site, changes, argv=None, now=None):
     - patch: the same as `git apply` takes it; None where there is none;
     - options: of the command line, each with the words that give it today and those that are to;
     - environment: values of variables, by name;
+    - sets_threads: whether the diff sets PyTorch's threads;
     - old: the source text that decides a keyword today, None where none does.
     """
     told = {"file": None, "line": 0, "name": None, "patch": None, "options": [], "environment": {},
-            "old": {keyword: None for keyword in changes}}
+            "sets_threads": False, "old": {keyword: None for keyword in changes}}
+    call = site.call if site is not None else None
+    if not changes and call is None:
+        return dict(told, diff="")
     if site is None:
         return dict(told, diff="Where the DataLoader is made, set %s." % _settings(changes))
-    call = site.call
     told.update(file=site.file, line=site.line, name=call.name if call else None)
     if site.arguments is not None:
-        of_arguments = _change_of_arguments(site, changes, argv, now or {})
+        of_arguments = _change_of_arguments(site, changes, argv, now or {}, step_threads)
         if of_arguments is not None:
             return dict(told, **of_arguments)
     if call is None:
@@ -203,13 +208,26 @@ def change(site, changes, argv=None, now=None):
         wanted = _Wanted(site, call, changes, argv, now or {})
         edits = wanted.edits()
     except Unclear:
-        return dict(told, diff=_sentence(site, changes))
+        return dict(told, diff=_sentence(site, changes) if changes else "")
+    told["sets_threads"] = step_threads is not None and _set_threads(edits, site, call, step_threads)
     told.update(options=wanted.options, environment=wanted.environment)
     shown_edits = "\n".join(filter(None, [_shown_edits(call, edits, site), wanted.unfollowed()]))
     return dict(told, diff=shown_edits, patch=patch_of(edits))
 
 
-def _change_of_arguments(site, changes, argv, now):
+def _set_threads(edits, site, call, step_threads):
+    """Adds the edit of PyTorch's threads to those of the loader; whether there is one."""
+    files = list(dict.fromkeys([site.file] + [file for file, _ in site.way]))
+    try:
+        file, edit = edit_of_threads(step_threads, call, site.file, files)
+        edited(text_of(file), edits.get(file, []) + [edit])
+    except Unclear:
+        return False
+    edits.setdefault(file, []).append(edit)
+    return True
+
+
+def _change_of_arguments(site, changes, argv, now, step_threads):
     """What `change` tells of a loader that a Trainer makes from its arguments; None where the user's
     files do not create these in exactly one place, or where this version has not all of them."""
     arguments, files = site.arguments, list(dict.fromkeys([file for file, _ in site.way] or [site.file]))
@@ -230,7 +248,7 @@ def _change_of_arguments(site, changes, argv, now):
     if changes.get("num_workers") == 0 and call is not None:
         renamed.update((name, value) for name, value in trainer_arguments.named(WITHOUT_WORKERS).items()
                        if call.argument(name) is not None)
-    told = change(place, renamed, argv, trainer_arguments.named(now))
+    told = change(place, renamed, argv, trainer_arguments.named(now), step_threads)
     if told["patch"] is None and not told["options"] and not told["environment"]:
         return None
     names = trainer_arguments.named(dict.fromkeys(changes))
@@ -254,7 +272,7 @@ class _Wanted:
         taken = {keyword: value for keyword, value in changes.items()
                  if site.maker is None or call.takes(keyword) is not False}
         self._refused = [keyword for keyword in changes if keyword not in taken]
-        if not taken:
+        if changes and not taken:
             raise Unclear("the library's function takes none of them")
         for keyword, value in taken.items():
             self._sort_in(keyword, value, taken)

@@ -80,11 +80,24 @@ TEST_CASE("Neighbours are one step apart, and a batch takes its accumulation wit
 
 TEST_CASE("Cheaper means fewer workers, then less memory, then a wider precision", "[space]") {
   // Bug: a tie that is broken towards the config that takes more.
+  const auto cheaper = [](const Config& a, const Config& b) {
+    return feedrate::cheaper(a, b, Config{});
+  };
   CHECK(cheaper({.workers = 1, .batch = 64}, {.workers = 2, .batch = 32}));
   CHECK(cheaper({.workers = 2, .prefetch = 1}, {.workers = 2, .prefetch = 4}));
   CHECK(cheaper({.precision = Precision::fp32}, {.precision = Precision::bf16}));
   CHECK(cheaper({.graph = false}, {.graph = true}));
   CHECK(cheaper({.preprocess = Preprocess::device}, {.preprocess = Preprocess::host}));
+  CHECK(cheaper({.step_threads = 2}, {.step_threads = 4}));
+}
+
+TEST_CASE("Between equals the threads of the step stay as they are", "[space]") {
+  // Bug: a line to write into a script that changes nothing.
+  const Config now{.step_threads = 4};
+  CHECK(cheaper({.step_threads = 4}, {.step_threads = 1}, now));
+  CHECK_FALSE(cheaper({.step_threads = 1}, {.step_threads = 4}, now));
+  CHECK(cheaper({.step_threads = 1}, {.step_threads = 2}, now));
+  CHECK(cheaper({.workers = 1, .step_threads = 1}, {.workers = 2, .step_threads = 4}, now));
 }
 
 }  // namespace

@@ -44,6 +44,14 @@ std::vector<int> workers_to_try(int cpus, int own) {
   return workers;
 }
 
+/// One, half of the CPUs, all, and the script's own. Beside workers, few are often faster.
+std::vector<int> step_threads_to_try(int cpus, int own) {
+  std::vector<int> threads = {1, std::max(1, cpus / 2), cpus, own};
+  std::sort(threads.begin(), threads.end());
+  threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
+  return threads;
+}
+
 bool is_of_few_bits(Precision precision) {
   return precision == Precision::bf16 || precision == Precision::fp16;
 }
@@ -87,7 +95,8 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
   }
   space.batch =
       contains(plan.allowed, Tier::training) ? found.batches : std::vector{script.config.batch};
-  space.step_threads = {script.config.step_threads};
+  space.step_threads = cuda ? std::vector{script.config.step_threads}
+                            : step_threads_to_try(cpus, script.config.step_threads);
   space.precision = default_precisions(request.search, plan.allowed, script);
   if (cuda) space.pinned = {false, true};
   if (!script.start_fixed.empty()) space.persistent = {false, true};

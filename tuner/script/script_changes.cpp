@@ -60,12 +60,17 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
   const Script& script = *prepared_->info.script;
   const Trial& best = outcome.trials[trial];
   std::vector<Setting> settings;
-  if (const Json changes = loader_changes(best.config); !changes.empty()) {
-    const auto answers = ask({{"ask", "change"}, {"changes", changes}}, {});
+  Config now = script.config;
+  Json question{{"ask", "change"}, {"changes", loader_changes(best.config)}};
+  const bool sets_threads = best.config.step_threads != now.step_threads;
+  if (sets_threads) question["step_threads"] = best.config.step_threads;
+  if (sets_threads || !question["changes"].empty()) {
+    const auto answers = ask(question, {});
     throw_if_failed(answers);
     add_change(answers.front(), settings);
+    if (answers.front().value("sets_threads", false)) now.step_threads = best.config.step_threads;
   }
-  const auto step = detail::torch_step_change(script.config, best.config, script.device);
+  const auto step = detail::torch_step_change(now, best.config, script.device);
   if (!step.empty()) settings.push_back({"pytorch", step, "the script's own step"});
   return settings;
 }

@@ -67,11 +67,12 @@ inline constexpr auto all_axes = std::tuple(
               .field = &Config::step_threads,
               .values = &Space::step_threads,
               .cost = 4,
+              .kept = true,
               .not_on_gpu = "the step runs on the GPU",
               .not_emulated = "an emulated step uses no thread of this host",
               .words = "step threads",
-              .help = "Threads of the step on the cpu device. Default: half of the CPUs, and all. "
-                      "A script keeps its own number."},
+              .help = "Threads of the step on the cpu device. Default: half of the CPUs, and "
+                      "all; of a script also one, and its own number."},
     Axis<bool>{.name = "graph",
                .field = &Config::graph,
                .values = &Space::graph,

@@ -44,8 +44,9 @@ struct Axis {
   Tier tier = Tier::safe;
   int cost = 0;  ///< place in the order that decides between equally fast configs; 0: none
   long (*cost_of)(const Config&) noexcept = nullptr;  ///< where the value itself is not the cost
-  int least = 1, most = 1024;                         ///< of whole numbers
-  bool newer = false;     ///< older files lack it, and models count it only where it varies
+  bool kept = false;           ///< between equally fast configs the value of today is the cheapest
+  int least = 1, most = 1024;  ///< of whole numbers
+  bool newer = false;          ///< older files lack it, and models count it only where it varies
   bool built_in = false;  ///< of the built-in steps alone: the steps of programs have their own way
   /// Why only its default applies there.
   std::string_view not_on_cpu = {}, not_on_gpu = {}, not_emulated = {}, not_built_in = {};

@@ -94,11 +94,12 @@ inline bool are_neighbours(const Config& a, Config b) noexcept {
 }
 
 /// Which of two equally fast configs is the cheaper: fewest workers, least memory, smallest batch,
-/// and on in the order of the axes' costs.
-inline bool cheaper(const Config& a, const Config& b) noexcept {
+/// and on in the order of the axes' costs. `now` holds the values of today.
+inline bool cheaper(const Config& a, const Config& b, const Config& now) noexcept {
   long difference = 0;
   for_each_axis_by_cost([&](const auto& axis) {
     const auto cost = [&](const Config& config) {
+      if (axis.kept && config.*axis.field == now.*axis.field) return 0L;
       return axis.cost_of ? axis.cost_of(config) : static_cast<long>(config.*axis.field);
     };
     if (difference == 0) difference = cost(a) - cost(b);

@@ -51,6 +51,20 @@ TEST_CASE("A script is tried in its own precision, and in a narrower one if allo
                        MessageMatches(ContainsSubstring("the script steps in bf16 already")));
 }
 
+TEST_CASE("Few threads of the step are tried beside workers, and not where a GPU steps", "[plan]") {
+  // Bug: PyTorch's threads that wait for the next step take the cores of the workers, and nothing
+  // says so.
+  Prepared found;
+  Script& script = found.info.script.emplace();
+  script.config.step_threads = 6;
+  const auto threads = [&] { return plan_script({}, limits_of(8), found).space.step_threads; };
+  CHECK(threads() == std::vector{1, 4, 6, 8});
+  script.world = 4;
+  CHECK(threads() == std::vector{1, 2, 6});
+  script.device = "cuda";
+  CHECK(threads() == std::vector{6});
+}
+
 TEST_CASE("Workers of a script are to stay, and load no more ahead than an epoch has", "[plan]") {
   // Bug: a recommendation that starts its workers at each epoch, or that can't be had in one.
   Prepared found;

@@ -187,12 +187,12 @@ class Surrogate {
 
 /// What is taken off the log-score of each candidate for its cost: between equals the cheapest is
 /// preferred, by at most 0.8 %.
-inline std::vector<double> cost_penalty_of(const Surrogate& surrogate) {
+inline std::vector<double> cost_penalty_of(const Surrogate& surrogate, const Config& now) {
   constexpr double largest_penalty = 0.008;
   std::vector<std::size_t> order(surrogate.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return cheaper(surrogate.config(a), surrogate.config(b));
+    return cheaper(surrogate.config(a), surrogate.config(b), now);
   });
   std::vector<double> cost_penalty(order.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) {

@@ -123,9 +123,8 @@ class FinalRace {
     std::erase_if(trials, [&](std::size_t trial) {
       return trial != leader && value(leader) - value(trial) > finest_difference;
     });
-    std::sort(trials.begin(), trials.end(), [&](std::size_t a, std::size_t b) {
-      return cheaper(sweep_.trial(a).config, sweep_.trial(b).config);
-    });
+    std::sort(trials.begin(), trials.end(),
+              [&](std::size_t a, std::size_t b) { return detail::is_cheaper(sweep_, a, b); });
     return trials;
   }
 

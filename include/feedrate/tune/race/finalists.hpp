@@ -30,14 +30,18 @@ inline std::vector<std::size_t> scored(const Sweep& sweep, Tier tier) {
   return trials;
 }
 
+/// Which of two equally fast trials is the cheaper.
+inline bool is_cheaper(const Sweep& sweep, std::size_t a, std::size_t b) {
+  return cheaper(sweep.trial(a).config, sweep.trial(b).config, sweep.reference());
+}
+
 /// Brings the cheapest of those that are as good as the first to the front.
 inline void prefer_cheapest(const Sweep& sweep, std::vector<std::size_t>& best) {
   const double good_score = *sweep.posterior_mean(best.front()) - finest_difference;
   auto cheapest = best.begin();
   for (auto trial = best.begin(); trial != best.end(); ++trial) {
     const bool is_good = *sweep.posterior_mean(*trial) > good_score;
-    if (is_good && cheaper(sweep.trial(*trial).config, sweep.trial(*cheapest).config))
-      cheapest = trial;
+    if (is_good && is_cheaper(sweep, *trial, *cheapest)) cheapest = trial;
   }
   std::rotate(best.begin(), cheapest, cheapest + 1);
 }

@@ -26,7 +26,7 @@ class Posterior {
         surrogate_(std::move(candidates.list), 15 * sweep.round_options().seconds),
         open_(trials_.size(), true),
         tried_(trials_.size(), false),
-        cost_penalty_(cost_penalty_of(surrogate_)) {}
+        cost_penalty_(cost_penalty_of(surrogate_, sweep.reference())) {}
 
   std::size_t size() const noexcept { return trials_.size(); }
   std::size_t trial(std::size_t i) const { return trials_[i]; }
