@@ -297,9 +297,11 @@ def one(options, name):
     return result
 
 
-def settings_text(config):
-    workers = config["workers"]
-    return f"{workers} x {config['prefetch']}" if workers else "0"
+def settings_text(config, as_is):
+    """Workers x prefetch, and the threads of the step where they are others than the script's."""
+    workers, threads = config["workers"], config["step_threads"]
+    text = f"{workers} x {config['prefetch']}" if workers else "0"
+    return text if threads == as_is["step_threads"] else f"{text}, threads {threads}"
 
 
 def table(document):
@@ -312,8 +314,9 @@ def table(document):
             lines.append(f"| {one['script']} | | refused | | | | | {one['wall_s']:.0f} s |")
             continue
         said = f"{one['said']:.2f}x" if one["said"] else "-"
-        lines.append(f"| {one['script']} | {settings_text(one['as_is'])} | {settings_text(one['recommended'])} | "
-                     f"{one['best']} | {100 * one['regret']:.1f} % | {one['gain']:.2f}x | {said} | "
+        as_is = one["as_is"]
+        lines.append(f"| {one['script']} | {settings_text(as_is, as_is)} | "
+                     f"{settings_text(one['recommended'], as_is)} | {one['best']} | {100 * one['regret']:.1f} % | {one['gain']:.2f}x | {said} | "
                      f"{one['wall_s']:.0f} s |")
     near = sum(one["regret"] <= 0.05 for one in asked)
     true = sum(bool(one["said"]) and abs(one["said"] / one["gain"] - 1) <= 0.1 for one in asked)

@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <optional>
@@ -202,6 +203,39 @@ TEST_CASE("A stream that hangs is told, and goes on where it stood", "[stream]")
   CHECK_THROWS_WITH(loader.next(), ContainsSubstring("shard 0 is at its sample 2"));
   gate.open();
   CHECK(loader.next()->get<std::int32_t>("label")[3] == 3);
+}
+
+TEST_CASE("The health of a stream's loader tells whose limit the rate is", "[stream]") {
+  // Bug: workers that seem to rest, since nobody kept their books, and advice to prefetch more.
+  const auto slow = [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  StreamLoader loader(Counts{{1000}, slow}, {.batch = 8, .workers = 1, .prefetch = 2});
+  for (int b = 0; b < 3; ++b) loader.next();
+  loader.health();
+  for (int b = 0; b < 10; ++b) loader.next();
+  const Health starved = loader.health();
+  CHECK(starved.limit == FeedLimit::workers);
+  CHECK(starved.samples == 80);
+  CHECK(starved.fed() < 0.5);
+  for (int b = 0; b < 5; ++b) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    loader.next();
+  }
+  const Health fed = loader.health();
+  CHECK(fed.limit == FeedLimit::consumer);
+  CHECK(fed.headroom.value() > 1.5);
+  CHECK(loader.counters().filled >= loader.counters().samples);
+}
+
+TEST_CASE("Without workers the consumer's own time is counted once", "[stream]") {
+  // Bug: the same seconds as waiting and as loading, and more than all of the time waited.
+  const auto slow = [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); };
+  StreamLoader loader(Counts{{1000}, slow}, {.batch = 8, .workers = 0});
+  for (int b = 0; b < 5; ++b) loader.next();
+  const LoaderCounters counters = loader.counters();
+  CHECK(counters.filled == 40);
+  CHECK(counters.caller_fill_s >= 0.08);
+  CHECK(counters.wait_s < counters.caller_fill_s);
+  CHECK(loader.health().limit == FeedLimit::caller);
 }
 
 TEST_CASE("In steady state a loader of streams allocates nothing", "[stream]") {

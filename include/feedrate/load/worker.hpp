@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "feedrate/core/clock.hpp"
 #include "feedrate/load/counters.hpp"
 
 namespace feedrate::inline v0 {
@@ -57,6 +58,18 @@ struct alignas(64) Worker {
     counters.filled += filled.load(std::memory_order_relaxed);
     counters.fill_s += fill_s.load(std::memory_order_relaxed);
     counters.idle_s += idle_s.load(std::memory_order_relaxed);
+  }
+
+  /// Calls `fill`, which returns the number of samples that it wrote, and counts them and the time.
+  template <class Fill>
+  std::size_t timed(Fill&& fill) {
+    const double start_s = SteadyClock{}.now_s();
+    loading.store(1, std::memory_order_relaxed);
+    const std::size_t samples = fill();
+    loading.store(0, std::memory_order_relaxed);
+    add(fill_s, SteadyClock{}.now_s() - start_s);
+    add(filled, static_cast<std::uint64_t>(samples));
+    return samples;
   }
 
   /// Only the worker itself writes its counters, so load and store need not be one operation.

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/core/clock.hpp"
 #include "feedrate/core/event_count.hpp"
 #include "feedrate/load/lease.hpp"
 #include "feedrate/load/ring.hpp"
@@ -22,6 +23,7 @@
 #include "feedrate/load/slab.hpp"
 #include "feedrate/load/stream/options.hpp"
 #include "feedrate/load/stream/shard_state.hpp"
+#include "feedrate/load/worker.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -53,11 +55,14 @@ class StreamEngine final : public SlotOwner {
     for (std::size_t s = 0; s < slots; ++s) ring_->assign(assigned_++, s, 1);
   }
 
-  /// Draws the next turn and fills its batch; false when there is no slot, or no turn to come.
-  bool fill_one() {
+  /// Draws the next turn and fills its batch; false when there is no slot, or no turn to come. A
+  /// worker that waits for the shard of its turn is idle.
+  bool fill_one(Worker& self) {
+    const double asked_s = SteadyClock{}.now_s();
     const std::optional<Turn> turn = draw();
+    Worker::add(self.idle_s, SteadyClock{}.now_s() - asked_s);
     if (!turn) return false;
-    const std::size_t count = fill(*turn);
+    const std::size_t count = self.timed([&] { return fill(*turn); });
     turn->shard->mutex().unlock();
     ring_->finish_run(turn->number, count);
     consumer_.wake_all();

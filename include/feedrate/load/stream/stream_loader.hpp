@@ -16,9 +16,11 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/load/counters.hpp"
 #include "feedrate/load/epoch.hpp"
+#include "feedrate/load/health.hpp"
 #include "feedrate/load/loader_errors.hpp"
 #include "feedrate/load/stream/stream_engine.hpp"
 #include "feedrate/load/thread_group.hpp"
+#include "feedrate/load/worker.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -49,6 +51,7 @@ class StreamLoader {
     threads_ = std::move(other.threads_);
     pending_ = std::move(other.pending_);
     consumed_ = other.consumed_;
+    meter_ = other.meter_;
     failed_ = other.failed_;
     return *this;
   }
@@ -93,11 +96,21 @@ class StreamLoader {
   const BatchLayout& layout() const noexcept { return state_->engine->layout(); }
   /// The samples that were left out, each once.
   std::vector<Skip> skips() const { return state_->engine->skips().distinct(); }
-  /// Totals since the loader was made; those of workers are 0.
+  /// Totals since the loader was made.
   LoaderCounters counters() const {
     LoaderCounters counters = consumed_;
     counters.skipped = state_->engine->skips().total();
+    counters.filled = state_->caller.filled.load(std::memory_order_relaxed);
+    counters.caller_fill_s = state_->caller.fill_s.load(std::memory_order_relaxed);
+    for (const auto& worker : state_->workers) worker->add_to(counters);
     return counters;
+  }
+
+  /// How well the consumer was fed since the last call, or since the loader was made, and how much
+  /// faster the workers could load. A worker that waits for a shard which another reads could not.
+  /// For the thread that consumes.
+  Health health() {
+    return meter_.read(SteadyClock{}.now_s(), counters(), state_->workers, workers());
   }
 
  private:
@@ -106,19 +119,21 @@ class StreamLoader {
   /// What threads use; it outlives the loader if one is stuck.
   struct State {
     State(std::unique_ptr<const detail::AnyStream> stream, const StreamOptions& options)
-        : engine(std::make_shared<StreamEngine>(std::move(stream), options)),
-          exited(static_cast<std::size_t>(options.workers)) {}
+        : engine(std::make_shared<StreamEngine>(std::move(stream), options)) {}
 
     std::shared_ptr<StreamEngine> engine;
-    std::vector<std::atomic<bool>> exited;  ///< by thread
+    std::vector<std::unique_ptr<Worker>> workers;  ///< by thread
+    Worker caller{-1};
     std::atomic<bool> stopping{false};
   };
 
   void put_back(Lease lease) { pending_.emplace(std::move(lease)); }
 
   void start_one() {
-    std::atomic<bool>& exited = state_->exited[threads_.size()];
-    const int error = threads_.start([state = state_, &exited] { work(*state, exited); }, exited);
+    auto& workers = state_->workers;
+    workers.push_back(std::make_unique<Worker>(static_cast<int>(workers.size())));
+    Worker& self = *workers.back();
+    const int error = threads_.start([state = state_, &self] { work(*state, self); }, self.exited);
     if (error == 0) return;
     const Error refused =
         detail::not_started(threads_.size() + 1, state_->engine->options().workers, error);
@@ -126,14 +141,16 @@ class StreamLoader {
     throw refused;
   }
 
-  static void work(State& state, std::atomic<bool>& exited) {
+  static void work(State& state, Worker& self) {
     StreamEngine& engine = *state.engine;
     const auto called = [&] { return state.stopping.load(std::memory_order_seq_cst); };
     while (!called()) {
-      if (engine.fill_one()) continue;
+      if (engine.fill_one(self)) continue;
+      const double start_s = SteadyClock{}.now_s();
       engine.idle().wait([&] { return called() || engine.has_turns(); });
+      Worker::add(self.idle_s, SteadyClock{}.now_s() - start_s);
     }
-    exited.store(true, std::memory_order_seq_cst);
+    self.exited.store(true, std::memory_order_seq_cst);
     engine.consumer().wake_all();
   }
 
@@ -142,8 +159,8 @@ class StreamLoader {
     if (engine.is_decided()) return;
     if (engine.leases() == engine.slots()) throw detail::all_leased(engine.slots());
     if (threads_.left_behind()) throw detail::forked();
+    while (threads_.size() == 0 && !engine.is_decided()) engine.fill_one(state_->caller);
     const double start_s = SteadyClock{}.now_s();
-    while (threads_.size() == 0 && !engine.is_decided()) engine.fill_one();
     const double stall_s = engine.options().stall_s;
     const bool ready = engine.consumer().wait([&] { return engine.is_decided(); }, stall_s);
     consumed_.wait_s += SteadyClock{}.now_s() - start_s;
@@ -171,6 +188,7 @@ class StreamLoader {
   ThreadGroup threads_;
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
   LoaderCounters consumed_;
+  HealthMeter meter_{SteadyClock{}.now_s()};
   bool failed_ = false;  ///< something was thrown: no samples does not mean an empty stream
 };
 

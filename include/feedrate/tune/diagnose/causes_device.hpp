@@ -72,15 +72,16 @@ inline std::optional<Claim> faster_step(const Case& of, const std::optional<Alte
 /// A narrower number format makes the step faster.
 inline std::optional<Claim> precision_not_used(const Case& of) {
   const StepDemand* now = of.evidence.demands.step(of.config());
+  if (!now) return std::nullopt;
   const StepDemand* best = nullptr;
   for (const StepDemand& step : of.evidence.demands.steps) {
     const bool alike = step.step_threads == of.config().step_threads &&
-                       step.graph == of.config().graph && now && step.pinned == now->pinned;
+                       step.graph == of.config().graph && step.pinned == now->pinned;
     if (!alike || step.precision <= of.config().precision) continue;
     const bool faster = !best || step.rate(of.config().batch) > best->rate(of.config().batch);
     if (faster) best = &step;
   }
-  if (!now || !best) return std::nullopt;
+  if (!best) return std::nullopt;
   const double ratio = best->rate(of.config().batch) / now->rate(of.config().batch);
   if (ratio <= 1) return std::nullopt;  // whatever was gained, the step alone denies it
   const auto narrower = added_by_tier(of.evidence, &Config::precision, [&](const Config& config) {
