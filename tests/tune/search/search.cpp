@@ -80,6 +80,30 @@ TEST_CASE("A step that fails alone takes its configs out, with its reason", "[se
   CHECK(tried == static_cast<long>(wide().space.batch.size()));
 }
 
+TEST_CASE("Few threads are not tried where steps with them may take longer than rounds",
+          "[search]") {
+  // Bug: a step of half a second with 16 threads, of which three with one took all of the 30 s.
+  const bool slow = GENERATE(false, true);
+  const double core_s = slow ? 8 : 0.016;
+  FormulaMachine machine(
+      [](const Config& config) { return 1000.0 * std::max(config.workers, 1); },
+      [core_s](const Config& config) { return config.batch * config.step_threads / core_s; });
+  TuneOptions options;
+  options.space = {.workers = {0, 1, 2, 4}, .step_threads = {1, 8, 16}, .batch = {32}};
+  options.reference = {.step_threads = 16, .batch = 32};
+  options.cores = 16;
+  options.budget_s = 30;
+  const Outcome outcome = tune(machine, options);
+  const auto tried = [&](int threads) {
+    return std::any_of(machine.asked.begin(), machine.asked.end(), [&](const Request& request) {
+      return request.part != Part::loader && request.config.step_threads == threads;
+    });
+  };
+  CHECK(tried(8));
+  CHECK(tried(1) == !slow);
+  CHECK(outcome.recommended().config.step_threads == 16);
+}
+
 TEST_CASE("Configs whose workers can't load fail with the reason", "[search]") {
   // Bug: data that can't be sent to workers left all configs "not reached", and were loaded again
   // for each number of workers.

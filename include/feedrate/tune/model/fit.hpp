@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "feedrate/tune/model/demands.hpp"
 
@@ -102,6 +103,21 @@ inline StepTime fit_step(const Measured& seconds) {
       });
   static_cast<void>(unused);
   return {alpha, beta};
+}
+
+/// The law of a kind of step. One that was seen with a single batch is taken to follow the batch as
+/// another kind of `known` does.
+inline StepTime fit_step(const StepDemand& step, const std::vector<StepDemand>& known) {
+  const StepDemand* like = nullptr;
+  for (const StepDemand& other : known) {
+    const bool better =
+        !like || (like->precision != step.precision && other.precision == step.precision);
+    if (other.seconds.size() > 1 && better) like = &other;
+  }
+  if (step.seconds.size() > 1 || !like) return fit_step(step.seconds);
+  const auto& [batch, seconds] = *step.seconds.begin();
+  const double slower = seconds / like->time(batch);
+  return {slower * like->time.alpha_s, slower * like->time.beta_s};
 }
 
 }  // namespace feedrate::inline v0

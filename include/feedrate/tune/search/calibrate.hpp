@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/tune/model/fit.hpp"
 #include "feedrate/tune/search/calibrate_copies.hpp"
 #include "feedrate/tune/search/calibrate_loader.hpp"
 #include "feedrate/tune/state/sweep.hpp"
@@ -91,7 +92,7 @@ class Calibration {
     if (!probe_smallest(step, kind)) return;
     if (!is_slow(step)) probe_largest(step, kind);
     if (!is_slow(step)) measure_middle(step, open_steps(kind));
-    step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
+    step.time = fit_step(step, demands().steps);
     demands().steps.push_back(std::move(step));
   }
 
@@ -100,7 +101,7 @@ class Calibration {
   void look_at_step(const Kind& kind) {
     if (out_of_time() || demands().steps.empty()) return measure_step(kind);
     const std::map<int, Config> configs = open_steps(kind);
-    if (configs.empty() || is_beyond_slow(kind)) return;
+    if (configs.empty() || is_beyond_slow(kind) || may_be_beyond_rounds(kind)) return;
     StepDemand step = demand_of(kind);
     const auto above = configs.upper_bound(affordable_batch(step.step_threads));
     const auto& [batch, config] = above == configs.begin() ? *above : *std::prev(above);
@@ -108,7 +109,7 @@ class Calibration {
       give_up(config, batch, last_lost(batch));
       return measure_step(kind);
     }
-    step.time = law_of_another(step);
+    step.time = fit_step(step, demands().steps);
     demands().steps.push_back(std::move(step));
   }
 
@@ -122,17 +123,29 @@ class Calibration {
     if (!out_of_time() && step.seconds.rbegin()->first < configs.rbegin()->first)
       probe_largest(step, kind);
     if (!out_of_time()) measure_middle(step, open_steps(kind));
-    step.time = step.seconds.size() > 1 ? fit_step(step.seconds) : law_of_another(step);
+    step.time = fit_step(step, demands().steps);
+  }
+
+  /// How many times as slow as the first kind a step with so many threads may be.
+  double most_slower(int threads) {
+    const int first = demands().steps.front().step_threads;
+    return std::max(1.0, static_cast<double>(first) / threads);
+  }
+
+  /// Whether three steps with fewer threads than the first kind's may take longer than any round.
+  bool may_be_beyond_rounds(const Kind& kind) {
+    const double slower = most_slower(std::get<1>(kind));
+    const double smallest_s = demands().steps.front().seconds.begin()->second;
+    return slower > 1 && 3 * slower * smallest_s > sweep_.longest_round_s();
   }
 
   /// The largest batch of the first kind whose probe takes an eighth of the longest round at most,
   /// also with so many threads.
   int affordable_batch(int threads) {
     const StepDemand& first = demands().steps.front();
-    const double slower = std::max(1.0, static_cast<double>(first.step_threads) / threads);
     int largest = first.seconds.begin()->first;
     for (const auto& [batch, seconds] : first.seconds) {
-      if (3 * seconds * slower <= sweep_.longest_round_s() / 8) largest = batch;
+      if (3 * seconds * most_slower(threads) <= sweep_.longest_round_s() / 8) largest = batch;
     }
     return largest;
   }
@@ -189,20 +202,6 @@ class Calibration {
       const bool between = ends.first < other.step_threads && other.step_threads < ends.second;
       return between && other.precision == std::get<0>(kind) && is_slow(other);
     });
-  }
-
-  /// A kind of step that was seen with one batch is taken to follow the batch as another kind does.
-  StepTime law_of_another(const StepDemand& step) {
-    const auto& [batch, seconds] = *step.seconds.begin();
-    const StepDemand* like = nullptr;
-    for (const StepDemand& other : demands().steps) {
-      const bool better =
-          !like || (like->precision != step.precision && other.precision == step.precision);
-      if (other.seconds.size() > 1 && better) like = &other;
-    }
-    if (!like) return fit_step(step.seconds);
-    const double slower = seconds / like->time(batch);
-    return {slower * like->time.alpha_s, slower * like->time.beta_s};
   }
 
   bool probe_step(StepDemand& step, Config config) {

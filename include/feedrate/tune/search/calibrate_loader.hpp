@@ -181,8 +181,8 @@ class LoaderCalibration {
 
   /// Data that wait want more workers than cores: goes on while the loader gains by it, does not
   /// use all cores, starting its workers included, and is not far ahead of every step. To start
-  /// twice as many takes twice as long: what would use up the time is not begun, nor what takes as
-  /// long as all of it.
+  /// twice as many takes twice as long: what would use up the time is not begun, unless it is no
+  /// longer than a round, nor what takes as long as all of it.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
     constexpr double ahead = 3, idle = 0.05;
@@ -191,7 +191,9 @@ class LoaderCalibration {
       if (rates.rbegin()->second > ahead * fastest_step()) return;
       if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) return;
       const double budget_s = sweep_.options().budget_s;
-      if (sweep_.elapsed_s() + 2 * took_s_ > share_ * budget_s || 2 * start_s_ > budget_s) return;
+      const bool fits = sweep_.elapsed_s() + 2 * took_s_ <= share_ * budget_s ||
+                        2 * took_s_ <= sweep_.longest_round_s();
+      if (!fits || 2 * start_s_ > budget_s) return;
       const auto more = with_workers(n);
       if (more.empty() || !probe_loader(loader, n)) return;
       for (const Config& config : more) sweep_.add(config);
