@@ -316,8 +316,8 @@ def table(document):
         said = f"{one['said']:.2f}x" if one["said"] else "-"
         as_is = one["as_is"]
         lines.append(f"| {one['script']} | {settings_text(as_is, as_is)} | "
-                     f"{settings_text(one['recommended'], as_is)} | {one['best']} | {100 * one['regret']:.1f} % | {one['gain']:.2f}x | {said} | "
-                     f"{one['wall_s']:.0f} s |")
+                     f"{settings_text(one['recommended'], as_is)} | {one['best']} | "
+                     f"{100 * one['regret']:.1f} % | {one['gain']:.2f}x | {said} | {one['wall_s']:.0f} s |")
     near = sum(one["regret"] <= 0.05 for one in asked)
     true = sum(bool(one["said"]) and abs(one["said"] / one["gain"] - 1) <= 0.1 for one in asked)
     slower = sum(one["gain"] < 0.95 for one in asked)

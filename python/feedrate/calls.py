@@ -60,7 +60,7 @@ class Call:
         self.source = source
         self.node = node
         self.name = _name_of(source, node, parents)
-        self.function = _last_word(node.func)
+        self.function = last_word(node.func)
         self.makes_loader = self.function.endswith(LOADER_CLASSES) or self.function == "__init__"
         has_keywords = any(keyword.arg in PARAMETERS for keyword in node.keywords)
         self.is_sure = is_only or self.makes_loader or has_keywords
@@ -156,7 +156,7 @@ def read(file):
 
 def _best(calls, line, end, class_name):
     def rank(node):
-        word = _last_word(node.func)
+        word = last_word(node.func)
         return (_end_of(node) == end,
                 word.endswith((class_name, "DataLoader")) or word == "__init__",
                 any(keyword.arg in PARAMETERS for keyword in node.keywords),
@@ -166,7 +166,7 @@ def _best(calls, line, end, class_name):
     return max(calls, key=rank)
 
 
-def _last_word(function):
+def last_word(function):
     """`data.DataLoader` -> "DataLoader"."""
     if isinstance(function, ast.Attribute):
         return function.attr

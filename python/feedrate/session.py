@@ -236,6 +236,7 @@ class Session(Rounds):
             # The batch of a shard or a sampler may be another than what the source says.
             now = {name: getattr(self._loader, name) for name in ("num_workers", "pin_memory")
                    if hasattr(self._loader, name)}
+            now["step_threads"] = self._torch.get_num_threads()
             return source.change(self._site, question["changes"], now=now,
                                  step_threads=question.get("step_threads"))
         raise ValueError("unknown question '%s'" % ask)

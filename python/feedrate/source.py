@@ -177,8 +177,8 @@ def _end_of_call(frame):
 def change(site, changes, argv=None, now=None, step_threads=None):
     """What to change for keyword arguments to have other values, as plain data. `changes` holds
     Python values by keyword, and `now` those that the loader has: what was traced is believed only
-    if it has the same. `step_threads` is the number of PyTorch's threads to set; None: as it is. The
-    result has
+    if it has the same. `step_threads` is the number of PyTorch's threads to set; None: as it is. `now`
+    holds theirs of today by the same name. The result has
 
     - file, line, name: of the call, and what the loader is assigned to;
     - diff: the changed lines, for people; a sentence where they are unclear; empty where all is set
@@ -209,17 +209,18 @@ def change(site, changes, argv=None, now=None, step_threads=None):
         edits = wanted.edits()
     except Unclear:
         return dict(told, diff=_sentence(site, changes) if changes else "")
-    told["sets_threads"] = step_threads is not None and _set_threads(edits, site, call, step_threads)
+    if step_threads is not None:
+        told["sets_threads"] = _set_threads(edits, site, call, step_threads, (now or {}).get("step_threads"))
     told.update(options=wanted.options, environment=wanted.environment)
     shown_edits = "\n".join(filter(None, [_shown_edits(call, edits, site), wanted.unfollowed()]))
     return dict(told, diff=shown_edits, patch=patch_of(edits))
 
 
-def _set_threads(edits, site, call, step_threads):
+def _set_threads(edits, site, call, step_threads, now):
     """Adds the edit of PyTorch's threads to those of the loader; whether there is one."""
     files = list(dict.fromkeys([site.file] + [file for file, _ in site.way]))
     try:
-        file, edit = edit_of_threads(step_threads, call, site.file, files)
+        file, edit = edit_of_threads(step_threads, now, call, site.file, files)
         edited(text_of(file), edits.get(file, []) + [edit])
     except Unclear:
         return False

@@ -19,7 +19,7 @@ class StepThreads(Sources):
     def change(self, text, line, changes=None, way=(), **more):
         path = self.write(text)
         site = source.Site(path, line, way=((path, line),) + tuple(way))
-        return source.change(site, changes or {}, step_threads=1, **more)
+        return source.change(site, changes or {}, now={"step_threads": 8}, step_threads=1, **more)
 
     def assert_left_to_the_user(self, told):
         self.assertFalse(told["sets_threads"])
@@ -58,6 +58,24 @@ class StepThreads(Sources):
             """, 2)
         self.assertIn("-torch.set_num_threads(8)", told["diff"])
         self.assertIn("+torch.set_num_threads(1)", told["diff"])
+
+    def test_a_number_that_workers_set_is_not_the_step_s(self):
+        # Bug: the line of worker_init_fn "changed" from 1 to 1, and the step left with its threads.
+        self.assert_left_to_the_user(self.change("""
+            import torch
+            def init(worker): torch.set_num_threads(1)
+            loader = DataLoader(data, worker_init_fn=init)
+            """, 3, {"num_workers": 4}))
+
+    def test_a_number_that_is_set_by_an_imported_name_is_found(self):
+        told = self.change("""
+            import torch
+            from torch import set_num_threads
+            set_num_threads(8)
+            loader = DataLoader(data)
+            """, 4)
+        self.assertIn("+set_num_threads(1)", told["diff"])
+        self.assertNotIn("torch.set_num_threads", told["diff"])
 
     def test_a_number_that_is_set_elsewhere_is_left_to_the_user(self):
         self.assert_left_to_the_user(self.change("""
