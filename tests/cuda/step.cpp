@@ -58,7 +58,8 @@ TEST_CASE("Each precision follows fp32 within what it resolves, for every kind o
   }
 }
 
-TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every precision") {
+TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every precision",
+          "[numbers]") {
   // Bug: a shape of a real workload that no toy has.
   start_device_for_steps();
   const Precision precision =
@@ -77,7 +78,7 @@ TEST_CASE("Every model of the zoo takes the same step as on the CPU, in every pr
   }
 }
 
-TEST_CASE("Columns that are made in several chunks give the same gradient") {
+TEST_CASE("Columns that are made in several chunks give the same gradient", "[numbers]") {
   // Bug: the second chunk overwrites the first one's gradient. An image has 2.4 MB of columns in
   // fp32: 1, 7 or 18 are made at a time.
   start_device_for_steps(GENERATE(standin::lazy, standin::eager));

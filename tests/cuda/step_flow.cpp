@@ -33,7 +33,7 @@ const StepState& state_of(StreamStep& gpu, StepState& state) {
 
 }  // namespace
 
-TEST_CASE("The loss of a set that can be learnt goes down in every precision") {
+TEST_CASE("The loss of a set that can be learnt goes down in every precision", "[numbers]") {
   // Bug: gradients that are right at the start but stale or of the wrong sign later.
   start_device_for_steps(GENERATE(standin::lazy, standin::eager));
   ToyBatch batch = learnable(24);

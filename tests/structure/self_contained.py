@@ -9,6 +9,7 @@ what the header has forgotten.
 import functools
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -72,14 +73,14 @@ def compile_alone(header, bases):
 
 
 def link_twice(folder, compiled):
-    """Messages from linking two units that include all headers: a function that is not inline is
-    then defined twice."""
+    """Messages from linking a unit that includes all headers with a copy of it: a function that is
+    not inline is then defined twice."""
     source = "".join(f'#include "{header}"\n' for header in compiled)
     units = [folder / "one.o", folder / "other.o"]
-    results = in_parallel(lambda unit: compile_source(source, *FOLDERS, *flags_of_build(), "-c", "-o",
-                                                      unit), units)
-    if failed := [messages for succeeded, messages in results if not succeeded]:
-        return failed[0]
+    succeeded, messages = compile_source(source, *FOLDERS, *flags_of_build(), "-c", "-o", units[0])
+    if not succeeded:
+        return messages
+    shutil.copy(*units)
     command = [*compiler(), "-r", "-nostdlib", "-o", folder / "linked.o", *units]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else ""

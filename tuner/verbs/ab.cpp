@@ -87,7 +87,7 @@ class AbVerb {
 };
 
 /// A command that fails can't be compared: that is no matter of tuning.
-int run(const std::vector<std::string>& words) try {
+int run_ab(const std::vector<std::string>& words) try {
   const auto request = parse_ab(words);
   return request ? AbVerb(*request)() : 0;
 } catch (const TrialError& error) {
@@ -95,8 +95,8 @@ int run(const std::vector<std::string>& words) try {
   throw Error(Fault::data, error.what());
 }
 
-const RegisteredVerb registered{
-    {{"ab", "Compare two commands or configs: is one slower? A gate for CI."}, run}};
+const RegisteredVerb registered_ab{
+    {{"ab", "Compare two commands or configs: is one slower? A gate for CI."}, run_ab}};
 
 }  // namespace
 }  // namespace feedrate

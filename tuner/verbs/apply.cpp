@@ -12,13 +12,13 @@
 namespace feedrate {
 namespace {
 
-constexpr const char* purpose = "Change your script as a report recommends, after asking.";
+constexpr const char* apply_purpose = "Change your script as a report recommends, after asking.";
 
 /// Throws Error(data) where the file is no report, or the script has changed since.
-int run(const std::vector<std::string>& words) {
+int run_apply(const std::vector<std::string>& words) {
   std::string path;
   bool yes = false;
-  CLI::App app(purpose, "autotune apply");
+  CLI::App app(apply_purpose, "autotune apply");
   app.add_option("REPORT", path, "The JSON file that a run with your script wrote.")->required();
   app.add_flag("--yes", yes, "Do not ask.");
   if (!parse_words(app, words)) return 0;
@@ -28,7 +28,7 @@ int run(const std::vector<std::string>& words) {
   return 0;
 }
 
-const RegisteredVerb registered{{{"apply", purpose}, run}};
+const RegisteredVerb registered_apply{{{"apply", apply_purpose}, run_apply}};
 
 }  // namespace
 }  // namespace feedrate

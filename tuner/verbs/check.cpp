@@ -238,13 +238,13 @@ int CheckRun::operator()() {
   return updates ? 0 : code;
 }
 
-int run(const std::vector<std::string>& words) {
+int run_check(const std::vector<std::string>& words) {
   const auto options = parse_check(words);
   if (!options) return 0;
   return CheckRun(*options, read_baseline(options->baseline))();
 }
 
-const RegisteredVerb registered{{{"check", check_purpose}, run}};
+const RegisteredVerb registered_check{{{"check", check_purpose}, run_check}};
 
 }  // namespace
 }  // namespace feedrate

@@ -22,7 +22,7 @@
 namespace feedrate {
 namespace {
 
-constexpr const char* purpose =
+constexpr const char* compare_purpose =
     "Print reports side by side: the ratio of two, the outliers among three or more.";
 
 constexpr int not_ranked = 3;  ///< exit code where the reports were measured differently
@@ -59,10 +59,10 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& paths) {
 
 /// Returns 3 where the reports were measured differently. Throws Error(usage) on fewer than two, or
 /// the same twice, and Error(data) where a file is no report.
-int run(const std::vector<std::string>& words) {
+int run_compare(const std::vector<std::string>& words) {
   std::vector<std::string> paths;
   bool json = false;
-  CLI::App app(purpose, "autotune compare");
+  CLI::App app(compare_purpose, "autotune compare");
   app.add_option("REPORT", paths, "JSON files that runs wrote, two or more.")->required();
   app.add_flag("--json", json, "Print JSON instead of text.");
   if (!parse_words(app, words)) return 0;
@@ -76,7 +76,7 @@ int run(const std::vector<std::string>& words) {
   return comparison.differences.empty() ? 0 : not_ranked;
 }
 
-const RegisteredVerb registered{{{"compare", purpose}, run}};
+const RegisteredVerb registered_compare{{{"compare", compare_purpose}, run_compare}};
 
 }  // namespace
 }  // namespace feedrate

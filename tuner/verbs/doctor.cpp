@@ -33,7 +33,7 @@
 namespace feedrate {
 namespace {
 
-constexpr const char* purpose =
+constexpr const char* doctor_purpose =
     "Check this machine for training problems, and say how to fix them.";
 
 struct DoctorOptions {
@@ -149,10 +149,10 @@ void write_json(const Facts& facts, const std::vector<Finding>& findings, const 
 }
 
 /// Empty where the help was asked for, and printed.
-std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
+std::optional<DoctorOptions> parse_doctor(const std::vector<std::string>& words) {
   DoctorOptions options;
   ColorWish color = ColorWish::automatic;
-  CLI::App app(purpose, "autotune doctor");
+  CLI::App app(doctor_purpose, "autotune doctor");
   app.add_option("--path", options.path,
                  "The folder or file whose storage is checked. Default: the cache folder.")
       ->type_name("PATH");
@@ -168,8 +168,8 @@ std::optional<DoctorOptions> parse(const std::vector<std::string>& words) {
 
 /// Takes some seconds of measuring. Returns 1 where something is a problem, else what comes of the
 /// requirements. Throws Error(data) where the path doesn't exist.
-int run(const std::vector<std::string>& words) {
-  const auto options = parse(words);
+int run_doctor(const std::vector<std::string>& words) {
+  const auto options = parse_doctor(words);
   if (!options) return 0;
   require_writable(options->gate);
   Facts facts = gather_facts(path_to_look_at(*options));
@@ -185,7 +185,7 @@ int run(const std::vector<std::string>& words) {
   return worst_of(findings) == Status::problem ? 1 : code;
 }
 
-const RegisteredVerb registered{{{"doctor", purpose}, run}};
+const RegisteredVerb registered_doctor{{{"doctor", doctor_purpose}, run_doctor}};
 
 }  // namespace
 }  // namespace feedrate

@@ -15,14 +15,14 @@
 namespace feedrate {
 namespace {
 
-constexpr const char* purpose = "Print the screen of a report again.";
+constexpr const char* show_purpose = "Print the screen of a report again.";
 
 /// Throws Error(data) where the file is no report.
-int run(const std::vector<std::string>& words) {
+int run_show(const std::vector<std::string>& words) {
   std::string path;
   bool json = false, verbose = false, patch = false;
   ColorWish color = ColorWish::automatic;
-  CLI::App app(purpose, "autotune show");
+  CLI::App app(show_purpose, "autotune show");
   app.add_option("REPORT", path, "The JSON file that a run wrote.")->required();
   app.add_flag("--verbose", verbose, "Print everything that was measured.");
   app.add_flag("--patch", patch, "Print only the change of a script, as git apply takes it.");
@@ -38,7 +38,7 @@ int run(const std::vector<std::string>& words) {
   return 0;
 }
 
-const RegisteredVerb registered{{{"show", purpose}, run}};
+const RegisteredVerb registered_show{{{"show", show_purpose}, run_show}};
 
 }  // namespace
 }  // namespace feedrate

@@ -28,7 +28,7 @@ int resume(const TuneRequest& asked) {
   return TuneRun(resumption.request, device_of(resumption.request), {}, &resumption)();
 }
 
-int run(const std::vector<std::string>& words) {
+int run_tune(const std::vector<std::string>& words) {
   const auto request = parse_request(words, named_verbs());
   if (!request) return 0;
   if (!request->resume.empty()) return resume(*request);
@@ -36,7 +36,7 @@ int run(const std::vector<std::string>& words) {
   return TuneRun(*request, device, plan_early(*request, read_limits(), device), nullptr)();
 }
 
-const RegisteredVerb registered{{{"", ""}, run}};
+const RegisteredVerb registered_tune{{{"", ""}, run_tune}};
 
 }  // namespace
 }  // namespace feedrate

@@ -15,10 +15,10 @@
 namespace feedrate {
 namespace {
 
-constexpr const char* purpose = "List the built-in workloads.";
+constexpr const char* workloads_purpose = "List the built-in workloads.";
 
-int run(const std::vector<std::string>& words) {
-  CLI::App app(purpose, "autotune workloads");
+int run_workloads(const std::vector<std::string>& words) {
+  CLI::App app(workloads_purpose, "autotune workloads");
   if (!parse_words(app, words)) return 0;
   for (const BuiltIn& workload : built_in_workloads()) {
     const std::string text = std::string(workload.what) + ".";
@@ -27,7 +27,7 @@ int run(const std::vector<std::string>& words) {
   return 0;
 }
 
-const RegisteredVerb registered{{{"workloads", purpose}, run}};
+const RegisteredVerb registered_workloads{{{"workloads", workloads_purpose}, run_workloads}};
 
 }  // namespace
 }  // namespace feedrate

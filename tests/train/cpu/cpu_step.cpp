@@ -123,7 +123,8 @@ TEST_CASE("The loss is that of the plain reference, for every kind of layer") {
   }
 }
 
-TEST_CASE("The gradients are the central differences of the reference, for every kind of layer") {
+TEST_CASE("The gradients are the central differences of the reference, for every kind of layer",
+          "[numbers]") {
   // Bug: any wrong backward pass. Central differences in double err by h^2 and 1e-16 / h, about
   // 1e-10 each; taking the step at rate 1 rounds parameters of order 1 to 6e-8, against gradients
   // with norms of 0.1 and more.
