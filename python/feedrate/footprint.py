@@ -56,4 +56,4 @@ class Footprint:
 
 
 def _key(config):
-    return tuple(config[name] for name in ("workers", "prefetch", "pinned", "batch", "persistent"))
+    return tuple(config[name] for name in ("workers", "prefetch", "pinned", "batch", "persistent", "start_method"))

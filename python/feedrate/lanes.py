@@ -8,6 +8,7 @@ the step: nothing is flattered.
 
 import copy
 import itertools
+import multiprocessing
 import os
 import time
 
@@ -78,7 +79,7 @@ def has_plain_batches(loader, data):
 def key_of(config):
     """What tells lanes apart: a lane can load more or less ahead, and threads and precision of the
     step are none of the loader's."""
-    return (config["workers"], config["pinned"], config["batch"])
+    return (config["workers"], config["pinned"], config["batch"], config["start_method"])
 
 
 def workers_of(config):
@@ -92,6 +93,9 @@ def workers_of(config):
     if config["workers"] == 0:
         changes.update(timeout=0, persistent_workers=False,
                        _DataLoader__multiprocessing_context=None)
+    elif config["start_method"] != "own":
+        context = multiprocessing.get_context(config["start_method"])
+        changes["_DataLoader__multiprocessing_context"] = context
     return changes
 
 

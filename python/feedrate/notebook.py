@@ -57,6 +57,8 @@ class Result:
         if config["workers"] > 0:
             arguments.update(prefetch_factor=config["prefetch"],
                              persistent_workers=config["persistent"])
+            if config["start_method"] != "own":
+                arguments["multiprocessing_context"] = config["start_method"]
         return arguments
 
     def __repr__(self):

@@ -99,7 +99,7 @@ class Rounds:
     def _starting(self, config):
         """The start of workers that each import the script and PyTorch again takes seconds, and tells
         nothing of the rate: it is no part of the budget."""
-        takes_long = self._start_method() != "fork" and not self._lanes.has(config)
+        takes_long = self._start_method(config) != "fork" and not self._lanes.has(config)
         if config["workers"] == 0 or not takes_long:
             yield
             return
@@ -109,8 +109,10 @@ class Rounds:
         finally:
             self._channel.send({"outside": False})
 
-    def _start_method(self):
-        """How the loader starts its workers."""
+    def _start_method(self, config):
+        """How the loader starts its workers with this config."""
+        if config["start_method"] != "own":
+            return config["start_method"]
         context = getattr(self._loader, "multiprocessing_context", None) or multiprocessing
         return context.get_start_method()
 

@@ -125,7 +125,7 @@ class Session(Rounds):
             "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
             "torch": torch.__version__,
             "python": sys.version.split()[0],
-            "start_method": self._start_method(),
+            "start_method": self._start_method(self.config()),
         }
         message.update(place_of(torch))
         message.update(choice)
@@ -140,6 +140,7 @@ class Session(Rounds):
             "prefetch": (loader.prefetch_factor or 2) if workers > 0 else 0,
             "pinned": bool(loader.pin_memory and self._torch.cuda.is_available()),
             "persistent": bool(workers > 0 and loader.persistent_workers),
+            "start_method": "own",
             "step_threads": self._torch.get_num_threads(),
             "precision": self._precision,
             "batch": self._batch,

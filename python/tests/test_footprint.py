@@ -13,7 +13,7 @@ from feedrate import process  # noqa: E402
 from feedrate.footprint import Footprint  # noqa: E402
 from feedrate.process import Memory  # noqa: E402
 
-CONFIG = {"workers": 2, "prefetch": 2, "pinned": False, "batch": 4, "persistent": True}
+CONFIG = {"workers": 2, "prefetch": 2, "pinned": False, "batch": 4, "persistent": True, "start_method": "own"}
 WORKERS, PARKED = [-2, -3], [-4]  # no processes
 
 

@@ -14,7 +14,8 @@ from feedrate.lanes import (Batches, Indices, Lane, Lanes, Passes, UsedUp, attri
 
 def config(workers=0, prefetch=2, batch=4, **more):
     return {"workers": workers, "prefetch": prefetch if workers else 0, "pinned": False,
-            "batch": batch, "step_threads": 1, "precision": "fp32", "persistent": False, **more}
+            "batch": batch, "step_threads": 1, "precision": "fp32", "persistent": False, "start_method": "own",
+            **more}
 
 
 class Numbers(data.Dataset):

@@ -108,7 +108,7 @@ class Gpu(Launch):
 
 class Settings(Launch):
     CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "precision": "fp32",
-              "batch": 4, "persistent": False, "device": "cuda", "own_precision": "fp32"}
+              "batch": 4, "persistent": False, "start_method": "own", "device": "cuda", "own_precision": "fp32"}
 
     def test_are_those_of_the_step_too(self):
         # Would catch a confirmation of bf16 in fp32, or of one thread with all of them; also where

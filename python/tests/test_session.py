@@ -66,7 +66,7 @@ class Over(BaseException):
 
 
 CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "precision": "fp32",
-          "batch": 4, "accumulate": 1, "persistent": False}
+          "batch": 4, "accumulate": 1, "persistent": False, "start_method": "own"}
 
 
 def question(part, config=(), **more):

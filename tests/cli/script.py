@@ -360,6 +360,27 @@ def threads_of_the_step_are_recommended_shown_and_confirmed(tmp):
 
 
 @test
+def how_workers_start_is_tried_where_that_is_allowed_and_confirmed(tmp):
+    # Bug: lanes, or launches that confirm, whose workers start as always; or a change that nobody allowed.
+    words = ["--workers", "1", "--prefetch", "2", "--step-threads", "2", "--search", "grid"]
+    script = command("loops.py", "loads_slowly_in_forked_workers")
+    code, _, err = run(*QUIET, "--budget", "6s", *words, "--allow", "processes", "--start-method", "spawn", "--",
+                       *script, cwd=tmp, env=environment())
+    assert code == 0, err
+    report = report_of(tmp)
+    recommendation = report["recommendation"]
+    assert (recommendation["config"]["start_method"], recommendation["tier"]) == ("spawn", "processes"), recommendation
+    assert recommendation["tiers"]["processes"]["speedup"]["estimate"] > 1.5, recommendation
+    assert "multiprocessing_context='spawn'" in report["settings"][0]["patch"], report["settings"]
+    confirmation = report["confirmation"]
+    assert confirmation["failure"] is None and confirmation["speedup"]["estimate"] > 1.5, confirmation
+    (tmp / "r.json").unlink()
+    report, _, _ = tuned(tmp, "loops.py", "loads_slowly_in_forked_workers", options=words)
+    assert {trial["config"]["start_method"] for trial in report["trials"]} == {"own"}, report["trials"]
+    refused(2, "--allow processes", *QUIET, "--allow", "processes", cwd=tmp)
+
+
+@test
 def epochs_shorter_than_a_window_are_gone_through_one_after_the_other(tmp):
     # Bug: a round that ends with the epoch, or that counts the start of an epoch as a step. An epoch has 2
     # batches.

@@ -38,9 +38,10 @@ TEST_CASE("Every axis of Config takes part in the sweep", "[space]") {
                     .batch = {8, 16},
                     .run_length = {0, 4},
                     .persistent = {false, true},
+                    .start_method = {StartMethod::own, StartMethod::spawn},
                     .effective_batch = 32};
   const auto configs = configs_of(space);
-  CHECK(configs.size() == 1024);
+  CHECK(configs.size() == 2048);
   for_each_axis([&](const auto& axis) {
     const auto first = configs.front().*axis.field;
     CHECK(std::any_of(configs.begin(), configs.end(),
@@ -54,7 +55,10 @@ TEST_CASE("A tier holds the changes of its own axes and of narrower tiers", "[sp
   const Config workers{.workers = 4};
   const Config bf16{.workers = 4, .precision = Precision::bf16};
   const Config batch{.precision = Precision::bf16, .batch = 64};
+  const Config spawned{.workers = 4, .start_method = StartMethod::spawn};
   CHECK(within_tier(from, workers, Tier::safe));
+  CHECK_FALSE(within_tier(from, spawned, Tier::safe));
+  CHECK(within_tier(from, spawned, Tier::processes));
   CHECK_FALSE(within_tier(from, bf16, Tier::safe));
   CHECK(within_tier(from, bf16, Tier::numerics));
   CHECK_FALSE(within_tier(from, batch, Tier::numerics));

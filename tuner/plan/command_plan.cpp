@@ -24,6 +24,8 @@ double budget_of(const TuneRequest& request, double otherwise, double shortest_s
                    "too short to compare anything of a command");
 }
 
+const std::vector<Tier> every_tier = {Tier::safe, Tier::processes, Tier::numerics, Tier::training};
+
 /// What both ways have in common.
 TuneOptions common_plan(const TuneRequest& request, const Limits& limits) {
   TuneOptions plan;
@@ -50,6 +52,15 @@ std::vector<int> step_threads_to_try(int cpus, int own) {
   std::sort(threads.begin(), threads.end());
   threads.erase(std::unique(threads.begin(), threads.end()), threads.end());
   return threads;
+}
+
+/// Its own way to start workers, and those that this is not; all of them are there on Linux.
+std::vector<StartMethod> start_methods_to_try(const Script& script) {
+  std::vector<StartMethod> methods = {StartMethod::own};
+  for (const auto method : {StartMethod::fork, StartMethod::forkserver, StartMethod::spawn}) {
+    if (name_of(method) != script.start_method) methods.push_back(method);
+  }
+  return methods;
 }
 
 bool is_of_few_bits(Precision precision) {
@@ -98,6 +109,7 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
   space.step_threads = cuda ? std::vector{script.config.step_threads}
                             : step_threads_to_try(cpus, script.config.step_threads);
   space.precision = default_precisions(request.search, plan.allowed, script);
+  if (contains(plan.allowed, Tier::processes)) space.start_method = start_methods_to_try(script);
   if (cuda) space.pinned = {false, true};
   if (!script.start_fixed.empty()) space.persistent = {false, true};
   request.axes.put_into(space);
@@ -122,6 +134,10 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
   if (!script.start_fixed.empty()) {
     keep_applicable(plan, "persistent", plan.space.persistent, script.start_fixed,
                     [](bool persistent) { return !persistent; });
+  }
+  if (!contains(plan.allowed, Tier::processes)) {
+    keep_applicable(plan, "start_method", plan.space.start_method, "--allow processes is not given",
+                    [](StartMethod method) { return method == StartMethod::own; });
   }
   if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,
@@ -181,6 +197,7 @@ TuneOptions plan_script(const TuneRequest& request, const Limits& limits, const 
 TuneOptions plan_launches(const TuneRequest& request, const Limits& limits) {
   constexpr double round_s = 2;
   TuneOptions plan = common_plan(request, limits);
+  if (request.axes.has(&Config::start_method)) plan.allowed = every_tier;
   plan.allowed = request.search.allowed.value_or(plan.allowed);
   Space& space = plan.space;
   space = launched_space(request.axes);

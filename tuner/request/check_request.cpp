@@ -100,6 +100,8 @@ void refuse_without_command(const TuneRequest& request) {
       {command.train, "--train"},
       {command.keep_trackers, "--keep-trackers"},
       {!command.confirm, "--no-confirm"},
+      {request.search.allowed && contains(*request.search.allowed, Tier::processes),
+       "--allow processes"},
       {request.search.what_if_precision.has_value(), "--what-if with a precision"}};
   for (const auto& [is_given, flag] : given) {
     if (!is_given) continue;

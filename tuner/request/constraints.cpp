@@ -47,6 +47,10 @@ void drop_forbidden(TuneOptions& plan) {
                     accumulates ? "--allow leaves numerics out" : "--allow leaves training out",
                     [&](int batch) { return batch == reference.batch; });
   }
+  if (!contains(plan.allowed, Tier::processes)) {
+    keep_applicable(plan, "start_method", space.start_method, "--allow leaves processes out",
+                    [&](StartMethod method) { return method == reference.start_method; });
+  }
   if (!contains(plan.allowed, Tier::numerics)) {
     keep_applicable(plan, "precision", space.precision, "--allow leaves numerics out",
                     [&](Precision precision) { return precision == reference.precision; });

@@ -99,8 +99,9 @@ void add_search(CLI::App& app, SearchRequest& search) {
                   "model.",
               name_in(strategies));
   group.value("--allow", search.allowed, "TIERS",
-              "What may change: safe (no mathematics), numerics (rounding), training "
-              "(convergence). Default: safe,numerics,training; for a script: safe.",
+              "What may change: safe (no mathematics), processes (how a script's workers start), "
+              "numerics (rounding), training (convergence). Default: safe,numerics,training; for "
+              "a script: safe.",
               parse_tiers);
   group.value("--wider-gain", search.wider_gain, "PERCENT",
               "Recommend a change of rounding or convergence only if it is proved to gain this "

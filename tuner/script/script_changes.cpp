@@ -41,6 +41,9 @@ Json ScriptTrials::loader_changes(const Config& config) const {
   if (config.workers > 0 && config.persistent != script.persistent) {
     changes["persistent_workers"] = config.persistent;
   }
+  if (config.start_method != StartMethod::own) {
+    changes["multiprocessing_context"] = name_of(config.start_method);
+  }
   return changes;
 }
 

@@ -52,6 +52,17 @@ inline constexpr auto all_axes = std::tuple(
                .words = "persistent",
                .help = "PyTorch's workers stay from epoch to epoch: on, off or on,off. Of a script "
                        "only. Default: on."},
+    Axis<StartMethod>{.name = "start_method",
+                      .field = &Config::start_method,
+                      .values = &Space::start_method,
+                      .tier = Tier::processes,
+                      .cost = 11,
+                      .newer = true,
+                      .not_built_in = "workers of this library are threads",
+                      .words = "started by",
+                      .help = "How PyTorch's workers start: own (as the script says), fork, "
+                              "forkserver, spawn. Default: own; of a script with --allow "
+                              "processes all."},
     Axis<int>{.name = "run_length",
               .field = &Config::run_length,
               .values = &Space::run_length,

@@ -20,6 +20,8 @@ template <>
 inline constexpr std::array<std::string_view, 4> names_of<Precision> = precision_names;
 template <>
 inline constexpr std::array<std::string_view, 2> names_of<Preprocess> = preprocess_names;
+template <>
+inline constexpr std::array<std::string_view, 4> names_of<StartMethod> = start_method_names;
 
 /// When the title of a config names an axis.
 enum class Shown : std::uint8_t { always, changed, never };

@@ -32,14 +32,31 @@ constexpr std::string_view name_of(Preprocess preprocess) noexcept {
   return preprocess_names[static_cast<std::size_t>(preprocess)];
 }
 
-/// What changing an axis changes beside the speed. A recommendation is made per tier.
-enum class Tier : std::uint8_t {
-  safe,      ///< nothing in the mathematics
-  numerics,  ///< rounding
-  training,  ///< convergence
+/// How PyTorch starts the workers of a script, and so what they have of its process.
+enum class StartMethod : std::uint8_t {
+  own,         ///< as the script says, or Python by itself
+  fork,        ///< copies of the process, with all that it holds
+  forkserver,  ///< copies of a bare process: they import the script, and are sent the dataset
+  spawn,       ///< new processes, which do the same
 };
 
-inline constexpr std::array<std::string_view, 3> tier_names = {"safe", "numerics", "training"};
+inline constexpr std::array<std::string_view, 4> start_method_names = {"own", "fork", "forkserver",
+                                                                       "spawn"};
+
+constexpr std::string_view name_of(StartMethod method) noexcept {
+  return start_method_names[static_cast<std::size_t>(method)];
+}
+
+/// What changing an axis changes beside the speed. A recommendation is made per tier.
+enum class Tier : std::uint8_t {
+  safe,       ///< nothing in the mathematics
+  processes,  ///< what the workers of a script have of its process
+  numerics,   ///< rounding
+  training,   ///< convergence
+};
+
+inline constexpr std::array<std::string_view, 4> tier_names = {"safe", "processes", "numerics",
+                                                               "training"};
 
 /// The largest batch that can be asked for.
 inline constexpr int most_batch = 1 << 20;
@@ -57,6 +74,7 @@ struct Config {
   int accumulate = 1;       ///< steps whose gradients are averaged for one update
   int run_length = 0;       ///< samples that a worker takes at a time; 0: automatic
   bool persistent = false;  ///< PyTorch's workers stay from epoch to epoch; of scripts alone
+  StartMethod start_method = StartMethod::own;  ///< of PyTorch's workers; of scripts alone
 
   bool operator==(const Config&) const = default;
 };
@@ -73,6 +91,7 @@ struct Space {
   std::vector<int> batch = {32};
   std::vector<int> run_length = {0};
   std::vector<bool> persistent = {false};
+  std::vector<StartMethod> start_method = {StartMethod::own};
   int effective_batch = 0;        ///< batch x accumulate is held at this; 0: nothing accumulates
   int most_ahead = 0;             ///< workers x prefetch; 0: any
   bool workers_may_grow = false;  ///< go on past the largest number while it still gains

@@ -22,10 +22,11 @@ struct NotApplicable {
 };
 
 /// A config without differences that make none: with no workers nothing is prefetched, and nobody
-/// stays.
+/// starts or stays.
 inline Config canonical(Config config) noexcept {
   if (config.workers == 0) config.prefetch = 0;
   if (config.workers == 0) config.persistent = false;
+  if (config.workers == 0) config.start_method = StartMethod::own;
   if (config.workers > 0) config.prefetch = std::max(config.prefetch, 1);
   return config;
 }

@@ -285,5 +285,23 @@ def evaluates_first():
             model.train(x)
 
 
+class SlowerWhereInherited(Rows):
+    """Four times as slow in a process that is a copy of the script's."""
+
+    def __getitems__(self, indices):
+        time.sleep(self.load_s * len(indices) * (4 if started_here else 1))
+        return [self[i] for i in indices]
+
+
+def loads_slowly_in_forked_workers():
+    loader = DataLoader(SlowerWhereInherited(4096), batch_size=16, num_workers=1)
+    for _ in range(1000):
+        for x, _ in loader:
+            model.train(x)
+
+
+started_here = False
+
 if __name__ == "__main__":
+    started_here = True
     globals()[sys.argv[1]]()

@@ -55,6 +55,15 @@ TEST_CASE("Another precision says that convergence was not measured", "[caveats]
   CHECK(caveats[1] == "precision fp32 -> bf16: check that training converges (not measured)");
 }
 
+TEST_CASE("Another way to start workers says what it asks of the script", "[caveats]") {
+  // Bug: workers that import the script again, and train it once more each.
+  const auto caveat = [](StartMethod method) {
+    return caveats_of({}, {.workers = 2, .start_method = method}).at(0);
+  };
+  CHECK_THAT(caveat(StartMethod::spawn), ContainsSubstring("by spawn import the script again"));
+  CHECK_THAT(caveat(StartMethod::fork), ContainsSubstring("neither CUDA nor locks"));
+}
+
 TEST_CASE("Safe changes have no caveat, and each tier has its own", "[caveats]") {
   // Bug: a caveat of the widest tier at the choice of the narrowest.
   Report report;

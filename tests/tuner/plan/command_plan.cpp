@@ -86,5 +86,40 @@ TEST_CASE("Workers of a script are to stay, and load no more ahead than an epoch
   CHECK_THROWS_AS(plan_sweep(built_in, limits_of(8), {}, pictures()), Error);
 }
 
+TEST_CASE("Workers start in another way only where that is allowed", "[plan]") {
+  // Bug: workers that miss what the script made, recommended as a safe change; or the script's own
+  // way tried twice.
+  Prepared found;
+  Script& script = found.info.script.emplace();
+  script.start_method = "forkserver";
+  script.config.workers = 1;
+  TuneRequest asked;
+  const auto planned = [&] { return plan_script(asked, limits_of(8), found); };
+  const auto methods = [&] { return planned().space.start_method; };
+  CHECK(methods() == std::vector{StartMethod::own});
+  asked.axes.read("start_method", "own,spawn");
+  CHECK(methods() == std::vector{StartMethod::own});
+  CHECK(left_out(planned(), "start_method") == "spawn: --allow processes is not given; ");
+  asked.search.allowed = {Tier::safe, Tier::processes};
+  CHECK(methods() == std::vector{StartMethod::own, StartMethod::spawn});
+  asked.axes = {};
+  CHECK(methods() == std::vector{StartMethod::own, StartMethod::fork, StartMethod::spawn});
+  CHECK(planned().reference.start_method == StartMethod::own);
+  asked.axes.read("start_method", "fork");
+  CHECK_THROWS_AS(plan_sweep(asked, limits_of(8), {}, pictures()), Error);
+}
+
+TEST_CASE("A command that is launched for each way to start workers may choose among them",
+          "[plan]") {
+  // Bug: values that were asked for, and are left out as no tier allows them.
+  TuneRequest asked;
+  asked.axes.read("start_method", "fork,spawn");
+  asked.command.words = {"train", "{start_method}"};
+  CHECK(plan_launches(asked, limits_of(2)).space.start_method ==
+        std::vector{StartMethod::fork, StartMethod::spawn});
+  asked.search.allowed = {Tier::safe};
+  CHECK(plan_launches(asked, limits_of(2)).space.start_method == std::vector{StartMethod::fork});
+}
+
 }  // namespace
 }  // namespace feedrate::plan_tests

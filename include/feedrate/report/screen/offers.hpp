@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "feedrate/report/text/cause_words.hpp"
@@ -15,10 +16,16 @@ namespace feedrate::inline v0 {
 
 namespace detail {
 
+/// What a choice of a wider tier changes beside the speed.
+inline std::string_view changed_by(Tier tier) {
+  if (tier == Tier::training) return "convergence";
+  return tier == Tier::numerics ? "rounding" : "what workers have of the script's process";
+}
+
 /// "Offer: 1.21x (1.13 to 1.28) with batch 256, which changes convergence."
 inline std::string offer_text(const TierChoice& choice, const std::string& settings) {
   return "Offer: " + speedup_text(choice.speedup) + " with " + settings + ", which changes " +
-         (choice.tier == Tier::training ? "convergence." : "rounding.");
+         std::string(changed_by(choice.tier)) + ".";
 }
 
 }  // namespace detail

@@ -61,6 +61,19 @@ inline std::string precision_caveat(const Config& from, const Config& to) {
          std::string(name_of(to.precision)) + ": check that training converges (not measured)";
 }
 
+/// What another way to start workers asks of the script.
+inline std::string start_caveat(StartMethod method) {
+  const std::string started = "workers started by " + std::string(name_of(method));
+  if (method == StartMethod::fork) {
+    return started +
+           " are copies of the script's process: its dataset must use neither CUDA nor locks that "
+           "another thread may hold";
+  }
+  return started +
+         " import the script again: what it does at the start belongs behind if __name__ == "
+         "'__main__', and workers do not see what is set there";
+}
+
 }  // namespace detail
 
 /// What going from `from` to `to` requires, one sentence each, without the full stop; none for
@@ -77,6 +90,8 @@ inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
     caveats.push_back(detail::accumulation_caveat(from, to));
   }
   if (from.precision != to.precision) caveats.push_back(detail::precision_caveat(from, to));
+  const bool starts = to.workers > 0 && from.start_method != to.start_method;
+  if (starts) caveats.push_back(detail::start_caveat(to.start_method));
   return caveats;
 }
 
