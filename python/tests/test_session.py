@@ -195,7 +195,7 @@ class AnotherLoader(Asking):
         self.assertIn("class of its own", self.asked(Mine(Numbers(), batch_size=4))[-1]["why_not"])
         own = data.DataLoader(Numbers(), batch_size=4, sampler=list(range(400)))
         self.assertIn("sampler of its own", self.asked(own)[-1]["why_not"])
-        with mock.patch.dict(sys.modules, {"feedrate._core": None}):
+        with mock.patch.dict(sys.modules, {"feedrate._core": None, "feedrate.torch": None}):
             self.assertIn("is not installed", self.asked()[-1]["why_not"])
 
 
