@@ -32,10 +32,12 @@ struct Record {
   bool accelerator = true;
   bool throttled = false;  ///< the device slowed down while the search ran
   std::size_t space = 0;
-  double tied_share = 0;                        ///< of the space, within 2 % of the best
-  std::string error;                            ///< why there is no answer
-  std::array<std::optional<double>, 3> regret;  ///< by tier: true best over true rate, less one
-  std::array<std::optional<Confidence>, 3> standing;
+  double tied_share = 0;  ///< of the space, within 2 % of the best
+  std::string error;      ///< why there is no answer
+  template <class T>
+  using ByTier = std::array<std::optional<T>, tier_names.size()>;
+  ByTier<double> regret;  ///< true best over true rate, less one
+  ByTier<Confidence> standing;
   /// Regret of the fastest that is named, in the widest tier: the answer is the cheapest of those
   /// that are tied with it.
   std::optional<double> leader_regret;

@@ -12,6 +12,8 @@ import multiprocessing
 import os
 import time
 
+from . import start_methods
+
 MOST_PARKED_WORKERS = 64
 OWN = "own"  # the key of the lane that the script had before any other
 MOST_WAIT_S = 1.0
@@ -93,7 +95,7 @@ def workers_of(config):
     if config["workers"] == 0:
         changes.update(timeout=0, persistent_workers=False,
                        _DataLoader__multiprocessing_context=None)
-    elif config["start_method"] != "own":
+    elif config["start_method"] != start_methods.OWN:
         context = multiprocessing.get_context(config["start_method"])
         changes["_DataLoader__multiprocessing_context"] = context
     return changes

@@ -6,13 +6,13 @@ step and asks for the next one. So a round reads as what happens, one thing afte
 """
 
 import contextlib
-import multiprocessing
 
 from . import cpp_lane
 from .batches import Replay
 from .lanes import kept_random_state
 from .levers import Levers, Missing
 from .meter import Meter
+from .start_methods import start_method_of
 from .window import Wanted, Window
 
 REPLAYED = 3  # different batches of a replay
@@ -99,7 +99,7 @@ class Rounds:
     def _starting(self, config):
         """The start of workers that each import the script and PyTorch again takes seconds, and tells
         nothing of the rate: it is no part of the budget."""
-        takes_long = self._start_method(config) != "fork" and not self._lanes.has(config)
+        takes_long = start_method_of(self._loader, config) != "fork" and not self._lanes.has(config)
         if config["workers"] == 0 or not takes_long:
             yield
             return
@@ -108,13 +108,6 @@ class Rounds:
             yield
         finally:
             self._channel.send({"outside": False})
-
-    def _start_method(self, config):
-        """How the loader starts its workers with this config."""
-        if config["start_method"] != "own":
-            return config["start_method"]
-        context = getattr(self._loader, "multiprocessing_context", None) or multiprocessing
-        return context.get_start_method()
 
     def _drained(self, config, wanted, meter):
         """The lane alone: its batches are thrown away."""

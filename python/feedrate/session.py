@@ -18,6 +18,7 @@ from .footprint import Footprint
 from .lanes import Lanes, UsedUp, has_plain_batches
 from .meter import Meter
 from .rounds import Rounds
+from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
 from .stepping import device_of, step_settings
 from .training import Updates
 from .window import Wanted
@@ -125,7 +126,9 @@ class Session(Rounds):
             "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
             "torch": torch.__version__,
             "python": sys.version.split()[0],
-            "start_method": self._start_method(self.config()),
+            "start_method": start_method_of(loader, self.config()),
+            "start_method_fixed": why_fixed(self._site),
+            "not_importable": why_not_importable(),
         }
         message.update(place_of(torch))
         message.update(choice)
@@ -140,7 +143,7 @@ class Session(Rounds):
             "prefetch": (loader.prefetch_factor or 2) if workers > 0 else 0,
             "pinned": bool(loader.pin_memory and self._torch.cuda.is_available()),
             "persistent": bool(workers > 0 and loader.persistent_workers),
-            "start_method": "own",
+            "start_method": OWN,
             "step_threads": self._torch.get_num_threads(),
             "precision": self._precision,
             "batch": self._batch,

@@ -327,9 +327,10 @@ class _Wanted:
         workers = self._call.source.of(node)
         if self._in_call.get("persistent_workers") is True:
             self._in_call["persistent_workers"] = Code("%s > 0" % workers)
-        if "prefetch_factor" in self._in_call:
-            value = self._in_call["prefetch_factor"]
-            self._in_call["prefetch_factor"] = Code("%r if %s > 0 else None" % (value, workers))
+        for keyword in ("prefetch_factor", "multiprocessing_context"):
+            if keyword in self._in_call:
+                value = self._in_call[keyword]
+                self._in_call[keyword] = Code("%r if %s > 0 else None" % (value, workers))
 
     def unfollowed(self):
         """A sentence where a value is written into the call, since what sets it is not known, and

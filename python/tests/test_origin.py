@@ -67,6 +67,12 @@ class Options(Folder):
             self.assertIn("+loader = DataLoader(rows, num_workers=args.workers, "
                           "persistent_workers=args.workers > 0)", told["diff"])
 
+    def test_that_may_say_no_workers_guard_what_needs_some(self):
+        # Bug: `-j 0` after the patch, which PyTorch refuses beside a start method.
+        told = self.told(self.SCRIPT, ["-j", "4"], {"num_workers": 8, "multiprocessing_context": "spawn"})
+        self.assertIn("num_workers=args.workers, multiprocessing_context='spawn' if args.workers > 0 else None)",
+                      told["diff"])
+
     def test_whose_value_is_all_that_changes_leave_the_source_alone(self):
         told = self.told(self.SCRIPT, changes={"num_workers": 2})
         self.assertEqual((told["diff"], told["patch"]), ("", None))

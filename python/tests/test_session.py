@@ -381,7 +381,7 @@ class Epochs(Asking):
         # Bug: by spawn 2 workers were the answer where 16 are 4 times as fast: the budget went by while
         # workers started.
         for method, said in (("fork", []), ("spawn", [True, False])):
-            with mock.patch.object(Session, "_start_method", return_value=method):
+            with mock.patch("feedrate.rounds.start_method_of", return_value=method):
                 self.answers(*[question("coupled", {"workers": 2, "prefetch": 2})] * 2)
             outside = [one["outside"] for one in self.channel.sent if "outside" in one]
             self.assertEqual(outside, said)

@@ -200,6 +200,40 @@ def the_script_is_trained_with_the_answer_where_that_is_asked_for(tmp):
     refused(2, "--train gives standard output to the script", "--train", "--json", "--", *command("train.py"), cwd=tmp)
 
 
+def trained_network(tmp, *words, **more):
+    """The two words that a network's training, or its tuning, leaves."""
+    if not HAS_TORCH:
+        raise Skip("a network is trained, and there is no PyTorch here")
+    (tmp / "left").unlink(missing_ok=True)
+    done = subprocess.run(command("networks.py", *words), cwd=tmp, env={**os.environ, **environment(**more)},
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return (tmp / "left").read_text().split()
+
+
+@test
+def networks_trained_with_the_answer_are_those_of_a_plain_training_to_the_last_bit(tmp):
+    # Bug: weights, statistics or random numbers that the tuning has touched. (PyTorch itself draws other random
+    # numbers with workers that stay: the plain training has as many.)
+    for network in ("cnn", "transformer"):
+        _, plain = trained_network(tmp, network, "left", "2")
+        code, _, err = run(*QUIET, "--no-confirm", "--budget", "3s", *TWO, "--train", "--",
+                           *command("networks.py", network, "left"), cwd=tmp, env=environment())
+        assert code == 0, err
+        workers, tuned = (tmp / "left").read_text().split()
+        assert int(workers) == report_of(tmp)["recommendation"]["config"]["workers"] == 2, (workers, err)
+        assert tuned == plain, network
+        (tmp / "r.jsonl").unlink(missing_ok=True)
+
+
+@test
+def networks_are_what_they_were_after_tuning_in_their_own_process(tmp):
+    # Bug: running means of a batch normalisation, moments of Adam or random numbers that are not restored.
+    for network in ("cnn", "transformer"):
+        before, after = trained_network(tmp, network, "left", AUTOTUNE, PYTHONPATH=str(HOOK))
+        assert before == after, network
+
+
 @test
 def a_loader_is_tuned_in_the_process_of_a_notebook(tmp):
     # Bug: a loop that is never seen, or a loader that is another one afterwards.

@@ -32,19 +32,39 @@ def conan_creates_a_package_that_cmake_finds(tmp):
     assert found == SUM, found
 
 
-def vcpkg_installs_a_port_that_cmake_finds(tmp):
+def vcpkg_install(tmp, port, *options):
+    """The prefix of a port that vcpkg has installed."""
     need("cmake")
     root = os.environ.get("VCPKG_ROOT")
     vcpkg = shutil.which("vcpkg") or (root and shutil.which(f"{root}/vcpkg"))
     if not vcpkg or not root:
         raise Skip("there is no vcpkg, or VCPKG_ROOT is not set")
-    run(vcpkg, "install", "feedrate", f"--overlay-ports={ROOT / 'packaging/vcpkg/ports'}",
+    run(vcpkg, "install", port, f"--overlay-ports={ROOT / 'packaging/vcpkg/ports'}", *options,
         f"--x-install-root={tmp / 'installed'}", f"--x-buildtrees-root={tmp / 'trees'}",
         f"--x-packages-root={tmp / 'packages'}", "--binarysource=clear", "--no-print-usage",
         VCPKG_FORCE_SYSTEM_BINARIES="1", VCPKG_DISABLE_METRICS="1")
-    prefix = next((tmp / "installed").glob("*-linux*"))
+    return next((tmp / "installed").glob("*-linux*"))
+
+
+def vcpkg_installs_a_port_that_cmake_finds(tmp):
+    prefix = vcpkg_install(tmp, "feedrate")
     found = ways.built_by_cmake(tmp, FIND, [f"-DCMAKE_PREFIX_PATH={prefix}"])
     assert found == SUM, found
+
+
+def vcpkg_installs_the_features_with_their_libraries(tmp):
+    """The ports of the libraries get their sources from the network: empty ones stand in for them, as vcpkg's users
+    write for libraries that the system has, and CMake finds those of this machine."""
+    for library in ("libjpeg-turbo", "openblas"):
+        port = tmp / "ports" / library
+        port.mkdir(parents=True)
+        (port / "vcpkg.json").write_text(f'{{"name": "{library}", "version": "0"}}')
+        (port / "portfile.cmake").write_text("set(VCPKG_POLICY_EMPTY_PACKAGE enabled)\n")
+    prefix = vcpkg_install(tmp, "feedrate[images,train]", f"--overlay-ports={tmp / 'ports'}")
+    found = ways.built_by_cmake(tmp, "find_package(feedrate REQUIRED COMPONENTS images train)",
+                                [f"-DCMAKE_PREFIX_PATH={prefix}"], "feedrate::images feedrate::train",
+                                "target_compile_definitions(consumer PRIVATE WITH_IMAGES)")
+    assert found == ways.SUM_WITH_IMAGES, found
 
 
 def a_wrap_fetches_the_subproject(tmp):
@@ -68,4 +88,4 @@ def a_wrap_fetches_the_subproject(tmp):
 if __name__ == "__main__":
     sys.path.append(str(pathlib.Path(__file__).parent))
     sys.exit(ways.main([conan_creates_a_package_that_cmake_finds, vcpkg_installs_a_port_that_cmake_finds,
-                        a_wrap_fetches_the_subproject]))
+                        vcpkg_installs_the_features_with_their_libraries, a_wrap_fetches_the_subproject]))

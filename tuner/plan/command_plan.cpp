@@ -2,6 +2,7 @@
 #include "plan/command_plan.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "command/command_spec.hpp"
@@ -117,6 +118,19 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
                   [&](bool pinned) { return cuda || !pinned; });
 }
 
+void drop_start_methods(TuneOptions& plan, const Script& script) {
+  const auto keep = [&](const std::string& why, std::initializer_list<StartMethod> kept) {
+    if (why.empty()) return;
+    keep_applicable(plan, "start_method", plan.space.start_method, why, [&](StartMethod method) {
+      return std::find(kept.begin(), kept.end(), method) != kept.end();
+    });
+  };
+  const bool may = contains(plan.allowed, Tier::processes);
+  keep(may ? "" : "--allow processes is not given", {StartMethod::own});
+  keep(script.start_method_fixed, {StartMethod::own});
+  keep(script.not_importable, {StartMethod::own, StartMethod::fork});
+}
+
 /// What the tiers leave out, and what the script itself fixes.
 void drop_fixed(TuneOptions& plan, const Script& script) {
   const bool may = contains(plan.allowed, Tier::training);
@@ -135,10 +149,7 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
     keep_applicable(plan, "persistent", plan.space.persistent, script.start_fixed,
                     [](bool persistent) { return !persistent; });
   }
-  if (!contains(plan.allowed, Tier::processes)) {
-    keep_applicable(plan, "start_method", plan.space.start_method, "--allow processes is not given",
-                    [](StartMethod method) { return method == StartMethod::own; });
-  }
+  drop_start_methods(plan, script);
   if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,
                   "neither --what-if nor --allow numerics is given",
@@ -204,6 +215,10 @@ TuneOptions plan_launches(const TuneRequest& request, const Limits& limits) {
   require_taken(launch_of(request.command), request.command.templates, space);
   plan.reference = first_of_each(request.axes);
   constrain(plan, request.constraints);
+  if (request.axes.has(&Config::start_method)) {
+    keep_applicable(plan, "workers", space.workers, "--start-method is of workers",
+                    [](int workers) { return workers > 0; });
+  }
   keep_within(plan.reference.workers, space.workers);
   keep_within(plan.reference.batch, space.batch);
   drop_forbidden(plan);

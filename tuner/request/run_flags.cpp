@@ -103,10 +103,11 @@ void add_search(CLI::App& app, SearchRequest& search) {
               "numerics (rounding), training (convergence). Default: safe,numerics,training; for "
               "a script: safe.",
               parse_tiers);
-  group.value("--wider-gain", search.wider_gain, "PERCENT",
-              "Recommend a change of rounding or convergence only if it is proved to gain this "
-              "much more. Default: 5%.",
-              parse_percent);
+  group.value(
+      "--wider-gain", search.wider_gain, "PERCENT",
+      "Recommend a change of processes, rounding or convergence only if it is proved to gain "
+      "this much more. Default: 5%.",
+      parse_percent);
   group.value("--seed", search.seed, "N",
               "Seed of sample order, augmentation and search. Default: 0.", count);
 }

@@ -29,17 +29,19 @@ struct ScriptLoader {
 struct Script {
   ScriptLoader loader;
   std::vector<ScriptLoader> others;
-  Config config;              ///< what the script says today; prefetch is PyTorch's prefetch_factor
-  bool persistent = false;    ///< workers stay from epoch to epoch
-  bool iterable = false;      ///< its dataset is an IterableDataset
-  std::string batch_fixed;    ///< why its batch can't be changed; empty: it can
-  std::string start_fixed;    ///< why its workers can't stay; empty: they can
-  std::string start_method;   ///< of its workers: fork, spawn or forkserver; empty: unknown
-  std::uint64_t batches = 0;  ///< of an epoch; 0: unknown
-  std::string device;         ///< cpu or cuda
-  std::string gpu;            ///< its name
-  std::string torch, python;  ///< versions
-  int world = 1;              ///< processes that train together
+  Config config;             ///< what the script says today; prefetch is PyTorch's prefetch_factor
+  bool persistent = false;   ///< workers stay from epoch to epoch
+  bool iterable = false;     ///< its dataset is an IterableDataset
+  std::string batch_fixed;   ///< why its batch can't be changed; empty: it can
+  std::string start_fixed;   ///< why its workers can't stay; empty: they can
+  std::string start_method;  ///< of its workers: fork, spawn or forkserver; empty: unknown
+  std::string start_method_fixed;  ///< why no other can be set; empty: it can
+  std::string not_importable;  ///< why workers that are no copies can't import it; empty: they can
+  std::uint64_t batches = 0;   ///< of an epoch; 0: unknown
+  std::string device;          ///< cpu or cuda
+  std::string gpu;             ///< its name
+  std::string torch, python;   ///< versions
+  int world = 1;               ///< processes that train together
   int batches_per_update = 0;  ///< that its loop takes for one update of the weights; 0: unknown
   int copies = 0;              ///< to the GPU while its loop was watched
   int non_blocking = 0;        ///< of them, which did not wait

@@ -62,6 +62,7 @@ TEST_CASE("Another way to start workers says what it asks of the script", "[cave
   };
   CHECK_THAT(caveat(StartMethod::spawn), ContainsSubstring("by spawn import the script again"));
   CHECK_THAT(caveat(StartMethod::fork), ContainsSubstring("neither CUDA nor locks"));
+  CHECK(caveats_of({.workers = 2, .start_method = StartMethod::fork}, {.workers = 2}).empty());
 }
 
 TEST_CASE("Safe changes have no caveat, and each tier has its own", "[caveats]") {

@@ -198,6 +198,10 @@ TEST_CASE("Axes that a step without a config can't follow are an error", "[progr
   options.space->preprocess = {Preprocess::host};
   CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
                        MessageMatches(ContainsSubstring("take 'preprocess' out")));
+  options.space->preprocess = {Preprocess::device};
+  options.space->start_method = {StartMethod::own, StartMethod::spawn};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("are threads: take 'start_method' out")));
   options = quick();
   options.space->batch = {4, 4'000};
   CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,

@@ -127,6 +127,30 @@ TEST_CASE("Configs whose workers can't load fail with the reason", "[search]") {
   CHECK(with_workers <= 4);
 }
 
+TEST_CASE("Where the script's own workers can't load, those that start in another way are tried",
+          "[search]") {
+  // Bug: a dataset that can't be sent to a new process, given up for workers that are copies, too.
+  const bool own_is_there = GENERATE(true, false);
+  FormulaMachine machine = four_cores();
+  machine.refuse = [](const Request& request) {
+    const Config& config = request.config;
+    const bool copies = config.start_method == StartMethod::fork;
+    if (config.workers > 0 && request.part != Part::device && !copies)
+      throw std::runtime_error("it can't be pickled");
+  };
+  TuneOptions options = wide();
+  options.allowed = {Tier::safe, Tier::processes};
+  options.space.start_method = {StartMethod::fork, StartMethod::spawn};
+  if (own_is_there) options.space.start_method.push_back(StartMethod::own);
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.recommended().config.workers > 0);
+  CHECK(outcome.recommended().config.start_method == StartMethod::fork);
+  for (const Trial& trial : outcome.trials) {
+    const bool own = trial.config.workers > 0 && trial.config.start_method == StartMethod::own;
+    CHECK((!own || trial.status == TrialStatus::failed));
+  }
+}
+
 TEST_CASE("A probe without memory for its batches uses fewer", "[search]") {
   // Bug: all configs with workers given up, because one with the most batches ahead had no room.
   const int room = GENERATE(600, 20);

@@ -104,6 +104,11 @@ TEST_CASE("Workers start in another way only where that is allowed", "[plan]") {
   CHECK(methods() == std::vector{StartMethod::own, StartMethod::spawn});
   asked.axes = {};
   CHECK(methods() == std::vector{StartMethod::own, StartMethod::fork, StartMethod::spawn});
+  script.not_importable = "it has no main guard";
+  CHECK(methods() == std::vector{StartMethod::own, StartMethod::fork});
+  script.start_method_fixed = "its library has no setting for it";
+  CHECK(methods() == std::vector{StartMethod::own});
+  script.not_importable = script.start_method_fixed = "";
   CHECK(planned().reference.start_method == StartMethod::own);
   asked.axes.read("start_method", "fork");
   CHECK_THROWS_AS(plan_sweep(asked, limits_of(8), {}, pictures()), Error);
@@ -119,6 +124,10 @@ TEST_CASE("A command that is launched for each way to start workers may choose a
         std::vector{StartMethod::fork, StartMethod::spawn});
   asked.search.allowed = {Tier::safe};
   CHECK(plan_launches(asked, limits_of(2)).space.start_method == std::vector{StartMethod::fork});
+  asked.axes.read("workers", "0,4");
+  asked.command.words.push_back("{workers}");
+  CHECK(plan_launches(asked, limits_of(2)).space.workers == std::vector{4});
+  CHECK(plan_launches(asked, limits_of(2)).reference.workers == 4);
 }
 
 }  // namespace

@@ -31,6 +31,8 @@ inline Json to_json(const Script& script) {
           {"batch_fixed", detail::or_null(script.batch_fixed)},
           {"start_fixed", detail::or_null(script.start_fixed)},
           {"start_method", detail::or_null(script.start_method)},
+          {"start_method_fixed", detail::or_null(script.start_method_fixed)},
+          {"not_importable", detail::or_null(script.not_importable)},
           {"batches", script.batches},
           {"device", script.device},
           {"gpu", detail::or_null(script.gpu)},
@@ -54,6 +56,8 @@ inline void from_json(const Json& json, Script& script) {
   detail::read_if_told(json, "iterable", script.iterable);
   detail::read_if_told(json, "start_fixed", script.start_fixed);
   detail::read_if_told(json, "start_method", script.start_method);
+  detail::read_if_told(json, "start_method_fixed", script.start_method_fixed);
+  detail::read_if_told(json, "not_importable", script.not_importable);
   detail::read_if_told(json, "batches_per_update", script.batches_per_update);
 }
 

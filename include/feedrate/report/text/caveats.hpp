@@ -90,8 +90,9 @@ inline std::vector<std::string> caveats_of(const Config& from, const Config& to,
     caveats.push_back(detail::accumulation_caveat(from, to));
   }
   if (from.precision != to.precision) caveats.push_back(detail::precision_caveat(from, to));
-  const bool starts = to.workers > 0 && from.start_method != to.start_method;
-  if (starts) caveats.push_back(detail::start_caveat(to.start_method));
+  const bool starts = from.start_method != to.start_method;
+  if (starts && to.start_method != StartMethod::own)
+    caveats.push_back(detail::start_caveat(to.start_method));
   return caveats;
 }
 

@@ -35,6 +35,9 @@ inline std::ptrdiff_t place_of(std::string_view objective) {
   return &objective_named(objective) - objectives.data();
 }
 
+/// In the order of the tiers. What older versions have kept holds those that there were then.
+inline constexpr std::array<char, tier_names.size()> tier_codes = {'0', '3', '1', '2'};
+
 /// " workers=4 prefetch=2 ...". A newer axis at its default is left out: what older versions have
 /// kept still holds.
 inline std::string config_fields(const Config& config) {
@@ -74,7 +77,8 @@ inline std::string space_key(const TuneOptions& options) {
   if (options.max_device_memory_bytes != ~std::uint64_t{0}) {
     text += std::to_string(options.max_device_memory_bytes) + "|";
   }
-  for (const Tier tier : options.allowed) text += std::to_string(static_cast<int>(tier));
+  for (const Tier tier : options.allowed)
+    text += detail::tier_codes.at(static_cast<std::size_t>(tier));
   return detail::hexadecimal(detail::fnv1a(text));
 }
 

@@ -37,11 +37,17 @@ inline void refuse_untried(const Space& space, bool takes_config) {
                 "out of the space.");
   }
   for_each_axis_of(space, [](const auto& axis, const auto& values) {
-    if (!axis.built_in || !has_choice(values, Config{}.*axis.field)) return;
-    throw Error(Fault::usage,
-                "How a program's own step is launched, and where it makes floats of bytes, is its "
-                "own: take '" +
-                    std::string(axis.name) + "' out of the space.");
+    if (!has_choice(values, Config{}.*axis.field)) return;
+    const std::string name(axis.name);
+    if (axis.built_in) {
+      throw Error(Fault::usage,
+                  "How a program's own step is launched, and where it makes floats of bytes, is "
+                  "its own: take '" +
+                      name + "' out of the space.");
+    }
+    if (axis.not_built_in.empty()) return;
+    throw Error(Fault::usage, "In a program " + std::string(axis.not_built_in) + ": take '" + name +
+                                  "' out of the space.");
   });
   const Config usual;
   const bool needs_config = has_choice(space.precision, usual.precision) ||

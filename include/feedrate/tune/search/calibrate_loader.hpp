@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "feedrate/tune/model/fit.hpp"
+#include "feedrate/tune/search/probe_configs.hpp"
 #include "feedrate/tune/state/open_values.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
@@ -22,25 +23,20 @@ namespace feedrate::inline v0 {
 /// Probes the loader alone and leaves its demand with the sweep.
 class LoaderCalibration {
  public:
-  LoaderCalibration(Sweep& sweep, double share) : sweep_(sweep), share_(share) {}
+  LoaderCalibration(Sweep& sweep, double share) : sweep_(sweep), share_(share), configs_(sweep) {}
 
   /// The loader with one worker, with half and all of the cores' number, and with the most; and
   /// with more, where that may be and still gains.
   void run() {
-    const std::set<int> workers = open_values(sweep_, &Config::workers);
+    std::set<int> workers = open_values(sweep_, &Config::workers);
     LoadDemand loader;
     if (workers.empty()) return;
-    const int most = *workers.rbegin();
-    if (most == 0) {
-      probe_loader(loader, 0);
-    } else {
-      probe_loader(loader, 1);
-      for (const int n : std::set{near_cores(workers, 0.5), near_cores(workers, 1), most}) {
-        if (n > 1) probe_loader(loader, n);
-      }
-      if (loader.samples_per_s.empty() && !failure_.empty()) give_up_workers(loader);
-      if (sweep_.options().space.workers_may_grow) grow(loader, most);
+    while (!probe_workers(loader, workers) && !failure_.empty()) {
+      give_up_workers();
+      workers = open_values(sweep_, &Config::workers);
     }
+    if (workers.empty()) return;
+    if (sweep_.options().space.workers_may_grow) grow(loader, *workers.rbegin());
     if (loader.serial_s <= 0) return;
     measure_batches(loader, near_cores(workers, 1));
     measure_preprocessing(loader, near_cores(workers, 1));
@@ -52,14 +48,28 @@ class LoaderCalibration {
   Demands& demands() { return sweep_.outcome().demands; }
   bool out_of_time() { return sweep_.stopped() || sweep_.is_past(share_); }
 
-  /// What can't load with any number of workers is loaded without: datasets that can't be sent to
-  /// another process, for example.
-  void give_up_workers(LoadDemand& loader) {
-    for (Trial& trial : sweep_.outcome().trials) {
-      if (trial.config.workers == 0 || trial.status == TrialStatus::infeasible) continue;
-      sweep_.give_up(trial);
+  /// False where no number of them loads; `failure_` has the reason, if there is more to try.
+  bool probe_workers(LoadDemand& loader, const std::set<int>& workers) {
+    failure_.clear();
+    if (workers.empty()) return false;
+    const int most = *workers.rbegin();
+    const bool loads_alone = probe_loader(loader, std::min(most, 1));
+    if (most == 0) failure_.clear();
+    for (const int n : std::set{near_cores(workers, 0.5), near_cores(workers, 1), most}) {
+      if (n > 1) probe_loader(loader, n);
     }
-    if (open_values(sweep_, &Config::workers).contains(0)) probe_loader(loader, 0);
+    return loads_alone || !loader.samples_per_s.empty();
+  }
+
+  /// What can't load with any number of workers is loaded with those that start in another way, or
+  /// without: datasets that can't be sent to another process, for example.
+  void give_up_workers() {
+    const StartMethod tried = configs_.start_method();
+    for (Trial& trial : sweep_.outcome().trials) {
+      const Config& config = trial.config;
+      if (config.workers == 0 || config.start_method != tried) continue;
+      if (trial.status != TrialStatus::infeasible) sweep_.give_up(trial);
+    }
   }
 
   int near_cores(const std::set<int>& workers, double share) const {
@@ -73,7 +83,7 @@ class LoaderCalibration {
     const auto middle = loader.samples_per_s.find(workers);
     if (middle == loader.samples_per_s.end()) return;
     const std::set<int> batches = open_values(sweep_, &Config::batch);
-    Config config = roomiest(workers);
+    Config config = configs_.roomiest(workers);
     loader.batch_factor[config.batch] = 1;
     for (const int batch : {*batches.begin(), *batches.rbegin()}) {
       if (loader.batch_factor.contains(batch) || out_of_time()) continue;
@@ -90,7 +100,7 @@ class LoaderCalibration {
     const auto usual = rates.contains(workers) ? rates.find(workers) : rates.begin();
     const bool serial = usual == rates.end();
     const double rate = serial ? 1 / loader.serial_s : usual->second;
-    Config config = roomiest(serial ? 0 : usual->first);
+    Config config = configs_.roomiest(serial ? 0 : usual->first);
     for (const Preprocess place : open_values(sweep_, &Config::preprocess)) {
       if (place == sweep_.reference().preprocess || out_of_time()) continue;
       config.preprocess = place;
@@ -111,72 +121,20 @@ class LoaderCalibration {
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
     if (workers > 0 && cpu_s > 0) loader.cpu_s_by_workers[workers] = cpu_s;
     if (loader.serial_s > 0) return true;
-    if (workers > 0) rate_of_one_ = round->samples_per_s() / workers;
+    if (workers > 0) configs_.set_rate_of_one(round->samples_per_s() / workers);
     loader.serial_s = 1 / (round->samples_per_s() / std::max(workers, 1));
     loader.cpu_s = cpu_s;
-    loader.variability = round->variability * roomiest(workers).batch;
+    loader.variability = round->variability * configs_.roomiest(workers).batch;
     return true;
   }
 
   std::optional<Round> probe_round(int workers) {
     for (;;) {
-      const Request request{Part::loader, roomiest(workers), sweep_.probe_options()};
+      const Request request{Part::loader, configs_.roomiest(workers), sweep_.probe_options()};
       auto round = sweep_.probe(request, "calibrate");
       if (round) cores_used_ = round->cpu_s / round->duration_s;
-      if (round || !sweep_.lacked_memory() || !take_less_room(workers)) return round;
+      if (round || !sweep_.lacked_memory() || !configs_.take_less_room(workers)) return round;
     }
-  }
-
-  /// What has no room in memory is probed with fewer batches ahead, then with the smallest batch,
-  /// from then on. False where that is so already.
-  bool take_less_room(int workers) {
-    const std::set<int> prefetch = open_values(sweep_, &Config::prefetch);
-    const Config tried = roomiest(workers);
-    const auto ahead = prefetch.lower_bound(tried.prefetch);
-    const bool fewer = ahead != prefetch.begin() && *std::prev(ahead) > 0;
-    const int smallest = *open_values(sweep_, &Config::batch).begin();
-    if (fewer) most_prefetch_ = *std::prev(ahead);
-    most_batch_ = fewer ? tried.batch : smallest;
-    return fewer || tried.batch > smallest;
-  }
-
-  /// So many workers with the most batches ahead, and the middle batch, or the smallest beyond it
-  /// with which they hold 32 samples for each worker: fewer would bound the loader by its ring. One
-  /// worker, which has nobody to share a batch with, loads the smallest, and slow ones a smaller.
-  Config roomiest(int workers) const {
-    const std::set<int> batches = open_values(sweep_, &Config::batch);
-    const Config& now = sweep_.reference();
-    Config config{.workers = workers,
-                  .preprocess = now.preprocess,
-                  .precision = now.precision,
-                  .batch = *batches.begin(),
-                  .persistent = workers_stay()};
-    const int most = *open_values(sweep_, &Config::prefetch).rbegin();
-    if (workers > 0) config.prefetch = std::clamp(most, 1, most_prefetch_);
-    config = loading_within(sweep_.options().space, config).value_or(config);
-    if (workers == 1) return canonical(config);
-    const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
-    const int affordable = affordable_batch(std::max(workers, 1));
-    if (affordable < *middle) {
-      const auto above = batches.upper_bound(affordable);
-      if (above != batches.begin()) config.batch = *std::prev(above);
-      return canonical(config);
-    }
-    for (auto batch = middle; batch != batches.end() && *batch <= most_batch_; ++batch) {
-      config.batch = *batch;
-      if (*batch * (config.prefetch + 1) >= 32 * workers) break;
-    }
-    return canonical(config);
-  }
-
-  bool workers_stay() const { return *open_values(sweep_, &Config::persistent).rbegin(); }
-  /// So large a batch is loaded, as often as a probe loads it, in half of the longest round, where
-  /// workers help each other at least by half.
-  int affordable_batch(int workers) const {
-    if (rate_of_one_ <= 0) return std::numeric_limits<int>::max();
-    const double seconds = sweep_.longest_round_s() / 2;
-    const double batches = 1 + sweep_.probe_options().min_batches;
-    return static_cast<int>(std::min(1e9, seconds / batches * rate_of_one_ * (1 + workers) / 2));
   }
 
   /// Data that wait want more workers than cores: goes on while the loader gains by it, does not
@@ -229,7 +187,7 @@ class LoaderCalibration {
       Config config = sweep_.trial(t).config;
       if (!sweep_.is_open(t) || config.workers != most) continue;
       config.workers = workers;
-      config.persistent = workers_stay();
+      config.persistent = configs_.workers_stay();
       if (auto some = loading_within(sweep_.options().space, config)) more.push_back(*some);
     }
     return more;
@@ -237,11 +195,9 @@ class LoaderCalibration {
 
   Sweep& sweep_;
   double share_;
-  int most_prefetch_ = std::numeric_limits<int>::max();  ///< for which there is room
-  int most_batch_ = std::numeric_limits<int>::max();
-  double rate_of_one_ = 0;  ///< samples/s of one worker; 0: not known yet
-  std::string failure_;     ///< of the last probe that failed; empty: none did
-  double cores_used_ = 0;   ///< in the last probe of the loader
+  ProbeConfigs configs_;
+  std::string failure_;    ///< of the last probe that failed; empty: none did
+  double cores_used_ = 0;  ///< in the last probe of the loader
   double took_s_ = 0;   ///< of the budget, to start the workers of the last number and probe them
   double start_s_ = 0;  ///< of them, on the wall clock
 };
