@@ -153,6 +153,33 @@ class Opaque:
         return getattr(self._inner, name)
 
 
+class Beside:
+    """An iterator of another loader of the script's, while one is served."""
+
+    def __init__(self, session, inner):
+        self._session = session
+        self._inner = inner
+        self._began = None
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        place = self._session.beside()
+        self._began = self._began or place
+        try:
+            return next(self._inner)
+        except StopIteration:
+            self._session.passed_beside(self._began)
+            raise
+
+    def __len__(self):
+        return len(self._inner)
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
 class Director:
     """Chooses one DataLoader of the script, and serves it as autotune asks."""
 
@@ -218,7 +245,9 @@ class Director:
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
         if self._session is not None:
-            return self._session.new_epoch(loader) if seen is self._chosen else iterate(loader)
+            if seen is self._chosen:
+                return self._session.new_epoch(loader)
+            return Beside(self._session, iterate(loader))
         return Tracked(self, seen, loader, iterate(loader))
 
     def iterate_derived(self, loader, iterate):
@@ -235,7 +264,7 @@ class Director:
             self._plain.set_up(loader)
         began_s = time.monotonic()
         made = iterate(loader)
-        if isinstance(made, (Tracked, Pass)) or made is self._session:
+        if isinstance(made, (Tracked, Beside, Pass)) or made is self._session:
             return made
         if not is_of_pytorch(made):
             return Opaque(self, seen, made)

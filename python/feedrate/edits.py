@@ -24,7 +24,7 @@ class Code:
 
 def changed(call, changes, maker=None):
     """The whole text with the call changed; raises Unclear where that is no Python."""
-    return edited(call.source.text, edits_of(call, changes, maker))
+    return edited(call.source.text, edits_of(call, with_all(call, changes), maker))
 
 
 def edited(text, edits, is_python=True):
@@ -39,13 +39,17 @@ def edited(text, edits, is_python=True):
     return text
 
 
+def with_all(call, changes):
+    """The changes, and where nobody is to load any more, what the call may have that needs workers."""
+    if changes.get("num_workers") != 0 or not call.makes_loader:
+        return changes
+    return {**changes, **{keyword: value for keyword, value in WITHOUT_WORKERS.items()
+                          if call.argument(keyword) is not None or call.packed()}}
+
+
 def edits_of(call, changes, maker=None):
     """The edits that change the call; raises Unclear."""
     source, edits, new = call.source, [], {}
-    if changes.get("num_workers") == 0 and call.makes_loader:
-        given = {keyword: value for keyword, value in WITHOUT_WORKERS.items()
-                 if call.argument(keyword) is not None}
-        changes = {**changes, **given}
     for keyword, value in changes.items():
         node = call.argument(keyword)
         if node is None:

@@ -24,6 +24,7 @@ from .training import Updates
 from .window import Wanted
 
 EPOCH_ENDS = object()  # in the place of a batch
+MOST_DATASETS = 64  # that are looked at
 
 
 class Session(Rounds):
@@ -43,6 +44,7 @@ class Session(Rounds):
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
+        self._step_count = self._update_count = 0
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
@@ -105,6 +107,19 @@ class Session(Rounds):
         on with the one that it has."""
         self._new_pass = self._outside = True
 
+    def beside(self):
+        """Another loader of the script's is asked for a batch: the script goes on. Tells where it is:
+        in which step, and after how many updates."""
+        self._epochs.goes_on()
+        self._beat()
+        return self._step_count, self._update_count
+
+    def passed_beside(self, began):
+        """A pass over another loader ended. Where it began in the same step, and nothing was updated
+        meanwhile, it evaluated: that is no part of the step."""
+        if began == (self._step_count, self._update_count):
+            self._outside = True
+
     # What autotune is told first.
 
     def greet(self, choice):
@@ -160,7 +175,7 @@ class Session(Rounds):
         return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
 
     def _why_workers_do_not_stay(self):
-        if callable(getattr(self._loader.dataset, "set_epoch", None)):
+        if any(callable(getattr(one, "set_epoch", None)) for one in with_inner(self._loader.dataset)):
             return "workers that stay would not see what set_epoch() of the dataset sets"
         return None
 
@@ -211,6 +226,7 @@ class Session(Rounds):
                 pass
 
     def _see_update(self):
+        self._update_count += 1
         if self._epochs.updated():
             self._channel.send({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
@@ -241,8 +257,8 @@ class Session(Rounds):
             now = {name: getattr(self._loader, name) for name in ("num_workers", "pin_memory")
                    if hasattr(self._loader, name)}
             now["step_threads"] = self._torch.get_num_threads()
-            return source.change(self._site, question["changes"], now=now,
-                                 step_threads=question.get("step_threads"))
+            return dict(source.change(self._site, question["changes"], now=now,
+                                      step_threads=question.get("step_threads")), argv=sys.argv)
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):
@@ -271,6 +287,7 @@ class Session(Rounds):
             yield from self._between_epochs(lane)
         self._new_pass = self._outside = False
         self._epochs.give()
+        self._step_count += 1
         gave_s = self._now()
         start = times.mark() if times is not None else None
         yield batch
@@ -316,6 +333,17 @@ class Session(Rounds):
     @staticmethod
     def _now():
         return time.perf_counter()
+
+
+def with_inner(dataset):
+    """A dataset and those that it is made of, as Subset and ConcatDataset hold them."""
+    found, left = [], [dataset]
+    while left and len(found) < MOST_DATASETS:
+        one = left.pop()
+        found.append(one)
+        inner = [getattr(one, "dataset", None), *list(getattr(one, "datasets", None) or ())[:MOST_DATASETS]]
+        left += [other for other in inner if other is not None and all(other is not seen for seen in found)]
+    return found
 
 
 def place_of(torch):

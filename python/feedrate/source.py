@@ -14,9 +14,9 @@ import sys
 from . import trainer_arguments
 from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call
 from .config_files import ending_of
-from .edits import WITHOUT_WORKERS, Code, edited, edits_of
-from .options import Literal, Option, Unknown, Variable
-from .origin import origin_of
+from .edits import WITHOUT_WORKERS, Code, edited, edits_of, with_all
+from .options import Literal, Option, Unknown, Variable, last_word
+from .origin import origin_of, source_of
 from .patch import patch_of, text_of
 from .step_threads import edit_of_threads
 
@@ -270,6 +270,7 @@ class _Wanted:
         self._now, self._argv = now, argv
         self._in_call, self._elsewhere, self._unfollowed = {}, [], []
         self.options, self.environment = [], {}
+        changes = with_all(call, changes)
         taken = {keyword: value for keyword, value in changes.items()
                  if site.maker is None or call.takes(keyword) is not False}
         self._refused = [keyword for keyword in changes if keyword not in taken]
@@ -298,6 +299,19 @@ class _Wanted:
                    and origin.is_same(self._origin(other))
                    for other in PARAMETERS if other != keyword)
 
+    def _is_used_elsewhere(self, node):
+        """Whether an argument is a constant of the file that other code reads, too."""
+        source = source_of(self._site.file)
+        if not isinstance(node, ast.Name) or source is None:
+            return False
+        is_constant = any(isinstance(target, ast.Name) and target.id == node.id
+                          for one in source.tree.body if isinstance(one, ast.Assign)
+                          for target in one.targets)
+        reads = [last_word(getattr(source.around(one, ast.Call), "func", None)) for one in source.nodes(ast.Name)
+                 if one.id == node.id and isinstance(one.ctx, ast.Load)]
+        return is_constant and not all(
+            function.endswith(("Loader", self._call.function)) for function in reads)
+
     def _sort_in(self, keyword, value, changes):
         origin = self._origin(keyword)
         node = self._call.argument(keyword)
@@ -306,6 +320,8 @@ class _Wanted:
         if origin is None and node is not None and not isinstance(node, ast.Constant):
             self._unfollowed.append(" ".join(self._call.source.of(node).split()))
         if origin is not None and self._is_shared(origin, keyword, changes):
+            origin = None
+        if isinstance(origin, Literal) and self._is_used_elsewhere(node):
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
         if isinstance(origin, Option) and is_number:

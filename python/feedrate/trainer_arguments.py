@@ -58,7 +58,21 @@ def options_of(changes, arguments, files, argv):
         words = ["--" + name, "--" + name.replace("_", "-")]
         option = Option(words[:1], words_of(words, argv))
         options.append({"words": option.words, "given": option.given(value)})
+    if changes.get(NAMES["num_workers"]) == 0:
+        options += _options_of_workers(argv)
     return options
+
+
+def _options_of_workers(argv):
+    """What has to go from the command line where nobody loads."""
+    found = []
+    for name in (NAMES["prefetch_factor"], NAMES["persistent_workers"]):
+        words = words_of(["--" + name, "--" + name.replace("_", "-")], argv)
+        if words[1:] and words[1].startswith("-"):  # a flag without a value
+            words = words[:1]
+        if words:
+            found.append({"words": words, "given": []})
+    return found
 
 
 def _calls(files, name):

@@ -37,6 +37,12 @@ class Served:
 
     made = []
 
+    def beside(self):
+        return None
+
+    def passed_beside(self, began):
+        pass
+
     def __init__(self, channel, loader, batch, site, before, precision, given):
         self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
         self.precision, self.given = precision, given

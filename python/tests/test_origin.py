@@ -67,6 +67,31 @@ class Options(Folder):
             self.assertIn("+loader = DataLoader(rows, num_workers=args.workers, "
                           "persistent_workers=args.workers > 0)", told["diff"])
 
+    def test_that_other_code_reads_stay_and_the_call_is_changed(self):
+        # Bug: `THREADS = 8` also for torch.set_num_threads(THREADS), which was not what was measured.
+        told = self.told("""
+            import torch
+            THREADS = 4
+            torch.set_num_threads(THREADS)
+            loader = DataLoader(rows, num_workers=THREADS)
+            """, changes={"num_workers": 8})
+        self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"])
+        self.assertNotIn("THREADS = 8", told["diff"])
+
+    def test_of_no_workers_leave_nothing_that_needs_some(self):
+        # Bug: `NUM_WORKERS = 0` beside persistent_workers=True, which PyTorch refuses.
+        told = self.told("""
+            WORKERS = 4
+            loader = DataLoader(rows, num_workers=WORKERS, persistent_workers=True, prefetch_factor=4)
+            """, changes={"num_workers": 0})
+        self.assertIn("+WORKERS = 0", told["diff"])
+        self.assertIn("persistent_workers=False, prefetch_factor=None)", told["diff"])
+        told = self.told("""
+            kw = dict(num_workers=4, persistent_workers=True)
+            loader = DataLoader(rows, **kw)
+            """, changes={"num_workers": 0})
+        self.assertIn('"num_workers": 0, "persistent_workers": False, "prefetch_factor": None', told["diff"])
+
     def test_that_may_say_no_workers_guard_what_needs_some(self):
         # Bug: `-j 0` after the patch, which PyTorch refuses beside a start method.
         told = self.told(self.SCRIPT, ["-j", "4"], {"num_workers": 8, "multiprocessing_context": "spawn"})

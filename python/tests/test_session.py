@@ -13,6 +13,7 @@ from stub import MODULES, data, torch
 from feedrate import cpp_lane
 from feedrate import process
 from feedrate import rounds
+from feedrate.director import Beside
 from feedrate.epochs import Boundaries
 from feedrate.epochs import Epochs as EpochsOf
 from feedrate.lanes import Lane, Lanes
@@ -93,7 +94,8 @@ class Asking(unittest.TestCase):
     def session(self, questions, loader=None, site=None):
         self.loader = data.DataLoader(Numbers(), batch_size=4) if loader is None else loader
         self.channel = Channel(questions)
-        return Session(self.channel, self.loader, torch.ones(4, 2), site)
+        self.made = Session(self.channel, self.loader, torch.ones(4, 2), site)
+        return self.made
 
     def answers(self, *questions, loader=None, step=None, epochs=()):
         """Runs the script's loop until autotune has no question left; it begins again at the steps
@@ -167,6 +169,28 @@ class CppLoader:
         return iter([torch.ones(4, 2)] * 10)
 
 
+class Greeting(Asking):
+    def fixed(self, dataset):
+        session = self.session([], data.DataLoader(dataset, batch_size=4))
+        session.greet({})
+        return self.channel.sent[-1]["start_fixed"]
+
+    def test_says_where_workers_that_stay_would_miss_the_epoch(self):
+        # Bug: persistent_workers=True for a Subset of a dataset with set_epoch(): epoch 0 for ever.
+        class Numbered(Numbers):
+            def set_epoch(self, epoch):
+                pass
+
+        class Part(Numbers):
+            def __init__(self, **inner):
+                super().__init__()
+                self.__dict__.update(inner)
+
+        self.assertIsNone(self.fixed(Part(dataset=Numbers())))
+        for dataset in (Numbered(), Part(dataset=Numbered()), Part(datasets=[Numbers(), Part(dataset=Numbered())])):
+            self.assertIn("set_epoch()", self.fixed(dataset))
+
+
 class AnotherLoader(Asking):
     def asked(self, loader=None):
         questions = [dict(question("coupled"), ask="cpp_loader", pair=pair, whole=True) for pair in range(2)]
@@ -208,6 +232,34 @@ class Rounds(Asking):
         self.assertEqual(one["duration_s"], 1.125)
         self.assertEqual((one["first_batch_s"], one["outside_s"]), (LOAD_S, 0))
         self.assertEqual(one["variability"], 0)
+
+    def test_an_evaluation_within_the_loop_is_no_part_of_a_step(self):
+        # Bug: validation every hundred steps, counted as one step of the config that ran by chance; or a second
+        # loader that is trained on, left out of the step.
+        for trains in (False, True):
+            self.steps = []
+
+            def step(_):
+                if len(self.steps) % 3 == 0:
+                    for _ in Beside(self.made, iter([1, 2])):
+                        Clock.now_s += 5
+                        if trains:
+                            self.made._see_update()
+
+            one = self.round(question("coupled", min_batches=5), step=step)
+            self.assertGreaterEqual(one["batches"], 5)
+            self.assertEqual(one["step_s"] == one["batches"] * STEP_S, not trains)
+
+    def test_training_on_another_loader_between_two_epochs_keeps_no_batches(self):
+        # Bug: a script with two loops in an epoch, refused for keeping its batches.
+        epochs = EpochsOf(4, 0)
+        epochs.end()
+        self.assertTrue(any(epochs.updated() for _ in range(30)))
+        epochs.begin()
+        epochs.end()
+        for _ in range(30):
+            epochs.goes_on()
+            self.assertFalse(epochs.updated())
 
     def test_coupled_gives_each_batch_once_in_the_order_of_the_script(self):
         self.answers(question("coupled"), question("coupled"))

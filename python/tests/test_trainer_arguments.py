@@ -90,6 +90,11 @@ class Arguments(Sources):
         site = self.site(text)
         site.arguments = site.arguments._replace(names=frozenset(["dataloader_num_workers"]))
         self.assertEqual(source.change(site, EIGHT, [], NOW)["options"], [])
+        argv = ["--dataloader_num_workers", "4", "--dataloader_prefetch_factor", "4",
+                "--dataloader_persistent_workers", "--fp16"]
+        told = self.change(text, argv=argv, changes={"num_workers": 0})
+        self.assertEqual([one["words"] for one in told["options"] if not one["given"]],
+                         [["--dataloader_prefetch_factor", "4"], ["--dataloader_persistent_workers"]])
         told = self.change(text, argv=["train.json"])
         self.assertIn("set TrainingArguments(dataloader_num_workers=8", told["diff"])
 

@@ -1071,8 +1071,8 @@ def a_launch_with_other_settings_gets_the_same_batches_as_one_that_was_written_s
     # Bug: settings of a confirmation that reshuffle the data.
     listener = Listener(tmp)
     bare = said_below(listener, [])
-    config = {"workers": 2, "prefetch": 1, "pinned": False, "batch": 16, "persistent": False, "step_threads": 1,
-              "precision": "fp32", "own_precision": "fp32", "device": "cpu"}
+    config = {"workers": 2, "prefetch": 1, "pinned": False, "batch": 16, "persistent": False, "start_method": "own",
+              "step_threads": 1, "precision": "fp32", "own_precision": "fp32", "device": "cpu"}
     plain = {"FEEDRATE_PLAIN": "1", "FEEDRATE_LOADER": "1", "FEEDRATE_CONFIG": json.dumps(config)}
     assert said_below(listener, [HOOK], **plain) == bare
 

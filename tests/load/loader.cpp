@@ -219,7 +219,36 @@ TEST_CASE("After fork() a loader says where its threads are, and ends at once", 
   CHECK(status == 0);
   CHECK(loader->next());
 }
+
+TEST_CASE("A loader without threads may start them after fork()", "[loader]") {
+  // Bug: threads of the child's own that count as its parent's, and are never told to end.
+  Loader loader(Numbers{40}, {.batch = 4});
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    loader.resize(2);
+    int batches = 0;
+    for (const auto& batch : loader.epoch()) batches += batch.count() == 4;
+    ::_exit(batches != 10);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
 #endif
+
+TEST_CASE("Automatic workers stay automatic, and as many, where a loader begins anew", "[loader]") {
+  // Bug: a search that begins again in each epoch, or a number that is fixed from the second on.
+  Loader resized(Numbers{40}, {.batch = 4});
+  resized.resize(automatic);
+  resized.restart({.epoch = 1});
+  CHECK(resized.workers() > 0);
+  LoaderOptions options{.batch = 4, .workers = automatic, .max_workers = 1};
+  Loader loader(Numbers{40}, options);
+  options.max_workers = 8;
+  loader.reconfigure(options);
+  CHECK(loader.workers() == 1);
+}
 
 TEST_CASE("Reconfiguring changes batch and prefetch and starts where it is told", "[loader]") {
   // Bug: slots of the old layout that leak into the new one.

@@ -108,6 +108,31 @@ TEST_CASE("When every sample is skipped that is an error, not an endless search"
   CHECK_THROWS_WITH(loader.next(), ContainsSubstring("Every sample of an epoch was skipped"));
 }
 
+TEST_CASE("That every sample of an epoch was skipped is said of the last epoch, and of no other",
+          "[skips]") {
+  // Bug: an only epoch that ends without a batch and without a word, or an error that counts skips
+  // across two epochs, each of which has a sample.
+  Loader only(with_bad(12, [](std::size_t) { return true; }),
+              {.batch = 4, .epochs = 1, .max_skips = 100});
+  CHECK_THROWS_WITH(only.next(), ContainsSubstring("Every sample of an epoch was skipped"));
+  CHECK_FALSE(only.next());
+  Loader one_good(with_bad(3, [](std::size_t i) { return i > 0; }),
+                  {.batch = 1, .epochs = 40, .max_skips = 2});
+  int batches = 0;
+  while (one_good.next()) ++batches;
+  CHECK(batches == 40);
+}
+
+TEST_CASE("A restart that is refused loses no batch", "[skips]") {
+  // Bug: the first batch of an epoch, met while looking for the end of the one before.
+  const auto bad = [](std::size_t i) { return i >= 8; };
+  Loader loader(with_bad(12, bad), {.batch = 4, .order = {.shuffle = false}, .max_skips = 4});
+  for (const auto& batch : loader.epoch()) CHECK(batch.epoch() == 0);
+  CHECK_THROWS_AS(loader.restart({.sample = 1 << 30}), Error);
+  CHECK(loader.cursor().sample == 0);
+  CHECK(loader.next()->get<std::int32_t>("label")[0] == 0);
+}
+
 TEST_CASE("A dataset that can't even name its sample fails the batch, not the process",
           "[errors]") {
   // Bug: an exception out of the handler of an exception, on a worker's thread.

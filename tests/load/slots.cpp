@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstddef>
 #include <deque>
+#include <exception>
 #include <limits>
 #include <optional>
 #include <ranges>
@@ -18,6 +20,18 @@ namespace {
 
 using Catch::Matchers::ContainsSubstring;
 using testing::Numbers;
+
+TEST_CASE("A batch that failed is not trimmed by lengths that nobody wrote", "[loader]") {
+  // Bug: rows that are moved by the bytes of an earlier batch, and out of the memory.
+  const BatchLayout layout({{"tokens", DType::i32, {8}, true}}, 4);
+  std::vector<std::byte> memory(2 * layout.bytes(), std::byte{1});
+  Ring ring(layout, 2, memory.data(), true);
+  ring.assign(0, 0, 1);
+  ring.slot_of(0).fail(0, std::make_exception_ptr(1));
+  CHECK(ring.finish_run(0, 4));
+  CHECK(std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(layout.bytes()), memory.end(),
+                    [](std::byte b) { return b == std::byte{1}; }));
+}
 
 TEST_CASE("A lease that is kept costs its slot, and does not stop the loader", "[loader]") {
   // Bug: slots that become free in the order of their batches alone, so that one kept batch ends

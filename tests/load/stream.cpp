@@ -2,6 +2,7 @@
 #include "feedrate/stream.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -153,6 +154,40 @@ TEST_CASE("A shard that can't be opened is told once in an epoch", "[stream]") {
     CHECK(loader.next()->get<std::int32_t>("label")[0] == 1000);
   }
   CHECK_FALSE(loader.next());
+}
+
+/// A stream that can't be opened in its second epoch.
+struct OnceMissing : Counts {
+  Reader open(std::size_t shard, std::uint64_t epoch) const {
+    if (epoch == 1) throw Error(Fault::data, "no such file");
+    return Counts::open(shard, epoch);
+  }
+};
+
+TEST_CASE("An epoch in which nothing can be opened is not the last", "[stream]") {
+  // Bug: a network that fails for a moment ends the training without a word.
+  for (const int workers : {0, 2}) {
+    StreamLoader loader(OnceMissing{{{2}}}, {.batch = 2, .workers = workers, .epochs = 3});
+    CHECK(loader.next()->get<std::int32_t>("label")[1] == 1);
+    CHECK_THROWS_WITH(loader.next(), "no such file");
+    CHECK(loader.next()->get<std::int32_t>("label")[1] == 1);
+    CHECK_FALSE(loader.next());
+  }
+}
+
+TEST_CASE("A thread in the midst of a slow batch ends with its sample", "[stream]") {
+  // Bug: a thread that fills its whole batch when the loader is destroyed, and is left behind.
+  using namespace std::chrono_literals;
+  const int abandoned = Loader::abandoned();
+  std::atomic<int> read{0};
+  {
+    const StreamLoader loader(
+        Counts{{4000}, [&](std::size_t) { ++read, std::this_thread::sleep_for(2ms); }},
+        {.batch = 4000, .workers = 2});
+    while (read == 0) std::this_thread::yield();
+  }
+  CHECK(Loader::abandoned() == abandoned);
+  CHECK(read < 4000);
 }
 
 TEST_CASE("An empty stream is an error, and no loop without end", "[stream]") {

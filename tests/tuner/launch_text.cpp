@@ -10,16 +10,32 @@ TEST_CASE("A launch with other values is the user's own command, changed where t
           "[script]") {
   // Bug: an option that is given twice, or the program's own name taken for an option's value.
   const std::vector<std::string> command = {"python", "train.py", "-j", "4", "--data", "my data"};
+  const std::vector<std::string> argv(command.begin() + 1, command.end());
   const auto text = [&](const Json& words, const Json& given) {
-    return launch_text(command, {{{"words", words}, {"given", given}}}, Json::object());
+    return launch_text(command, argv, {{{"words", words}, {"given", given}}}, Json::object());
   };
   CHECK(text({"-j", "4"}, {"-j", "8"}) == "python train.py -j 8 --data 'my data'");
   CHECK(text(Json::array(), {"--workers", "8"}) ==
         "python train.py -j 4 --data 'my data' --workers 8");
-  CHECK(launch_text(command, Json::array(), {{"WORKERS", "8"}}) ==
+  CHECK(launch_text(command, argv, Json::array(), {{"WORKERS", "8"}}) ==
         "WORKERS=8 python train.py -j 4 --data 'my data'");
-  CHECK(launch_text(command, Json::array(), Json::object()).empty());
-  CHECK(launch_text({"4", "4"}, {{{"words", {"4"}}, {"given", {"5"}}}}, Json::object()) == "4 5");
+  CHECK(launch_text(command, argv, Json::array(), Json::object()).empty());
+  CHECK(launch_text({"4", "4"}, {}, {{{"words", {"4"}}, {"given", {"5"}}}}, Json::object()) ==
+        "4 5");
+}
+
+TEST_CASE("Where another program launches the script, its options are named alone", "[script]") {
+  // Bug: `make train -j 8`, which runs eight jobs of make, or `bash run.sh -j 8`, which changes
+  // nothing.
+  const Json options = {{{"words", {"-j", "2"}}, {"given", {"-j", "8"}}}};
+  const auto text = [&](std::vector<std::string> command, const std::vector<std::string>& argv) {
+    return launch_text(std::move(command), argv, options, Json::object());
+  };
+  const std::string advice = "Give the script -j 8 where it is launched.";
+  CHECK(text({"bash", "run.sh"}, {"train.py", "-j", "2"}) == advice);
+  CHECK(text({"make", "train"}, {"train.py"}) == advice);
+  CHECK(text({"torchrun", "a/train.py"}, {"a/train.py"}) == "torchrun a/train.py -j 8");
+  CHECK(text({"python", "-m", "train"}, {"/src/train.py"}) == "python -m train -j 8");
 }
 
 }  // namespace

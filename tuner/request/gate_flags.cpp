@@ -40,7 +40,7 @@ void add_require(CLI::App& app, std::vector<Requirement>& requirements,
   for (const MetricKind& kind : kinds) (names += names.empty() ? "" : ", ") += kind.name;
   add_repeatable(
       app, "--require", requirements, "EXPR",
-      "Exit 1 unless this holds, such as 'fed >= 0.90', and 3 if the 95 % interval holds the "
+      "Exit 1 unless this holds, such as 'fed >= 0.90', and 3 if the 95 % interval contains the "
       "bound. Repeatable. Metrics: " +
           names + ".",
       [kinds = std::move(kinds)](const std::string& text) {

@@ -19,9 +19,9 @@
 namespace feedrate {
 namespace {
 
-/// What a resumed run may be given again: how it is shown.
-constexpr std::array<std::string_view, 5> shown_again = {"--json", "--quiet", "--verbose",
-                                                         "--no-progress", "--color"};
+/// What goes with --resume: how the run is shown, and consent to launch its command.
+constexpr std::array<std::string_view, 6> beside_resume = {"--json",        "--quiet", "--verbose",
+                                                           "--no-progress", "--color", "--yes"};
 
 constexpr const char* usage = "autotune [OPTIONS] [-- COMMAND...]\n       autotune VERB [OPTIONS]";
 
@@ -52,7 +52,7 @@ void add_trials(CLI::App& app, TuneRequest& request) {
              "Run trials in this process, for debuggers: a crash ends the run.");
   const std::string help =
       "Continue a run that was killed, from the journal beside its report. Only " +
-      listed(shown_again) + " may be given again.";
+      listed(beside_resume) + " go with it.";
   group.text("--resume", request.resume, "REPORT", help.c_str());
 }
 
@@ -96,8 +96,9 @@ void check_resume(const CLI::App& app, const TuneRequest& request) {
   }
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    const bool shows = std::find(shown_again.begin(), shown_again.end(), name) != shown_again.end();
-    if (option->count() == 0 || shows || name == "--resume" || name == "--yes") continue;
+    const bool fits =
+        std::find(beside_resume.begin(), beside_resume.end(), name) != beside_resume.end();
+    if (option->count() == 0 || fits || name == "--resume") continue;
     throw Error(Fault::usage,
                 "--resume takes its options from the journal: leave out " + name + ".");
   }

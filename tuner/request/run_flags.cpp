@@ -90,7 +90,7 @@ void add_search(CLI::App& app, SearchRequest& search) {
       ->take_last();
   group.value("--objective", search.objective, "NAME",
               "What to maximise: " + listed_names(objectives) +
-                  ". utilization and throughput are both the rate, mfu needs the machine card, "
+                  ". utilization and throughput rank by the rate, mfu needs the machine card, "
                   "samples_per_joule needs a power meter. Default: utilization.",
               name_in(objectives));
   group.value("--search", search.strategy, "NAME",
@@ -99,7 +99,7 @@ void add_search(CLI::App& app, SearchRequest& search) {
                   "model.",
               name_in(strategies));
   group.value("--allow", search.allowed, "TIERS",
-              "What may change: safe (no mathematics), processes (how a script's workers start), "
+              "What may change: safe (same mathematics), processes (how a script's workers start), "
               "numerics (rounding), training (convergence). Default: safe,numerics,training; for "
               "a script: safe.",
               parse_tiers);

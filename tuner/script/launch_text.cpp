@@ -20,10 +20,34 @@ void replace_words(LaunchWords& command, const LaunchWords& old, const LaunchWor
   command.insert(at, given.begin(), given.end());
 }
 
+std::string file_of(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// Whether the command ends with the script's arguments, or where it has none with the script.
+bool gives_arguments(const LaunchWords& command, const LaunchWords& argv) {
+  if (argv.size() > command.size()) return false;
+  if (argv.size() > 1) return std::equal(argv.rbegin(), argv.rend() - 1, command.rbegin());
+  const bool is_module = std::find(command.begin(), command.end(), "-m") != command.end();
+  return argv.empty() || is_module || file_of(argv.front()) == file_of(command.back());
+}
+
+/// "Give the script -j 8 where it is launched."
+std::string advice(const Json& options) {
+  LaunchWords all;
+  for (const Json& option : options) {
+    const auto given = option.at("given").get<LaunchWords>();
+    all.insert(all.end(), given.begin(), given.end());
+  }
+  return "Give the script " + shell_line(all) + " where it is launched.";
+}
+
 }  // namespace
 
-std::string launch_text(LaunchWords command, const Json& options, const Json& environment) {
+std::string launch_text(LaunchWords command, const LaunchWords& argv, const Json& options,
+                        const Json& environment) {
   if (options.empty() && environment.empty()) return {};
+  if (!options.empty() && !gives_arguments(command, argv)) return advice(options);
   for (const Json& option : options) {
     replace_words(command, option.at("words").get<LaunchWords>(),
                   option.at("given").get<LaunchWords>());

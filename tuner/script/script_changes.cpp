@@ -55,7 +55,8 @@ void ScriptTrials::add_change(const Json& told, std::vector<Setting>& settings) 
   if (!told.at("patch").is_null()) detail::read(told, "patch", patch);
   if (!diff.empty()) settings.push_back({"pytorch", diff, measured_with, patch});
   const std::string launch =
-      launch_text(plan_.spec.command, told.at("options"), told.at("environment"));
+      launch_text(plan_.spec.command, told.value("argv", std::vector<std::string>{}),
+                  told.at("options"), told.at("environment"));
   if (!launch.empty()) settings.push_back({"command line", launch, measured_with});
 }
 

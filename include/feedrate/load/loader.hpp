@@ -25,9 +25,9 @@ namespace feedrate::inline v0 {
 ///     feedrate::Loader loader(dataset, {.batch = 64, .workers = 4});
 ///     for (const auto& batch : loader.epoch()) train(batch.get<float>("input"), ...);
 ///
-/// The bytes and their order depend on the seed, the epoch and the dataset alone, never on the
-/// number of workers. Epochs follow each other without draining. In steady state nothing is
-/// allocated. A loader that was moved from may only be destroyed or assigned to.
+/// The bytes and their order depend on the seed, the epoch and the dataset alone. Epochs follow
+/// each other without draining. In steady state nothing is allocated. A loader that was moved from
+/// may only be destroyed or assigned to.
 class Loader {
  public:
   /// `dataset` is a Dataset by value, or a shared_ptr to one. `slab`, where given, is the memory
@@ -53,9 +53,7 @@ class Loader {
   /// Throws Error(usage) in a process that came out of fork() since the loader was made.
   std::optional<Lease> next() {
     if (pending_) return std::exchange(pending_, std::nullopt);
-    for (std::size_t empty = 0; engine_->more(); ++empty) {
-      if (empty == batches_per_epoch())
-        throw detail::all_skipped(engine_->skips().distinct().front());
+    while (engine_->more()) {
       make_head_ready();
       Lease lease = take_head();
       if (automatic_) adapt();
@@ -65,8 +63,7 @@ class Loader {
   }
 
   /// Waits up to `timeout_s` for the next batch; true when next() would return or throw at once.
-  /// For a consumer that has other things to look at. Throws as next() does when no sample was
-  /// finished for `stall_s`.
+  /// Throws as next() does when no sample was finished for `stall_s`.
   bool wait(double timeout_s) {
     if (pending_ || !engine_->more() || pool_.size() == 0 || pool_.left_behind()) return true;
     if (engine_->head_is_ready() || engine_->leases() == engine_->slots()) return true;
@@ -77,12 +74,12 @@ class Loader {
   /// The batches up to the end of the current epoch, as a range.
   Epoch epoch() { return Epoch(this); }
 
-  /// Begins at `at`, such as {.epoch = 3} or the cursor() of an earlier run, and gives the batches
-  /// up to the end of that epoch. Error(usage) while a batch is leased.
+  /// Begins at `at`, such as {.epoch = 3} or an earlier cursor(), and gives the batches up to the
+  /// end of that epoch. Error(usage) while a batch is leased.
   Epoch restart(Cursor at) {
     LoaderOptions options = engine_->options();
     options.start = at;
-    if (!automatic_) options.workers = pool_.size();
+    options.workers = automatic_ ? automatic : pool_.size();
     reconfigure(options);
     return epoch();
   }
@@ -106,14 +103,15 @@ class Loader {
 
   /// Changes anything else, starting again at `start`. Error(usage) while a batch is leased.
   void reconfigure(const LoaderOptions& options) {
-    checked(options);
-    pending_.reset();
+    Order(engine_->source().size(), static_cast<std::size_t>(checked(options).batch), options.order,
+          options.start);
     if (pool_.left_behind()) throw detail::forked();
-    if (engine_->leases() > 0) throw detail::leased();
+    if (engine_->leases() > (pending_ ? 1U : 0U)) throw detail::leased();
     if (!engine_->close(pool_.workers(), options.stall_s)) {
       engine_->open();
       throw stalled();
     }
+    pending_.reset();
     const int workers = pool_.size();
     try {
       pool_.resize(0);
@@ -124,11 +122,10 @@ class Loader {
       throw;
     }
     engine_->open();
-    employ(options);
+    employ(options, automatic_ ? workers : usable_cores());
   }
 
-  /// Threads that load now.
-  int workers() const noexcept { return pool_.size(); }
+  int workers() const noexcept { return pool_.size(); }  ///< threads that load now
   /// Of this rank.
   std::size_t samples_per_epoch() const noexcept { return engine_->order().samples_per_epoch(); }
   /// Of this rank, in a whole epoch.
@@ -166,11 +163,11 @@ class Loader {
   friend Epoch;
   void put_back(Lease lease) { pending_.emplace(std::move(lease)); }
 
-  void employ(const LoaderOptions& options) {
+  void employ(const LoaderOptions& options, int first = usable_cores()) {
     automatic_.reset();
     if (options.workers == automatic) {
-      automatic_.emplace(usable_cores(), options.most_automatic_workers(usable_cores()),
-                         options.slots(), has_memory_for_more, options.max_memory_bytes);
+      automatic_.emplace(first, options.most_automatic_workers(usable_cores()), options.slots(),
+                         has_memory_for_more, options.max_memory_bytes);
     }
     pool_.resize(automatic_ ? automatic_->workers() : options.workers);
   }
@@ -209,9 +206,8 @@ class Loader {
     const std::uint64_t filled = counters().filled;
     if (!quiet_since_s_ || filled != seen_filled_) quiet_since_s_ = start_s;
     seen_filled_ = filled;
-    if (ready) quiet_since_s_.reset();
-    const double stall_s = engine_->options().stall_s;
-    if (ready || end_s - *quiet_since_s_ < stall_s) return;
+    if (ready) return quiet_since_s_.reset();
+    if (end_s - *quiet_since_s_ < engine_->options().stall_s) return;
     quiet_since_s_.reset();
     throw stalled();
   }
@@ -220,6 +216,10 @@ class Loader {
     const std::uint64_t number = engine_->head();
     const TakenBatch taken = engine_->take_head();
     Lease lease(engine_, taken.batch, number, taken.place);
+    const bool is_silent = !epoch_gave_ && !taken.error && lease.count() == 0;
+    epoch_gave_ = !is_silent && !lease.last();
+    if (is_silent && lease.last() && number - lease.index() >= engine_->order().first())
+      throw detail::all_skipped(engine_->skips().distinct().front());
     if (taken.error) {
       consumed_.failed += lease.count();
       lease.release();
@@ -243,6 +243,7 @@ class Loader {
   HealthMeter meter_{SteadyClock{}.now_s()};
   std::optional<double> quiet_since_s_;  ///< no sample was finished since then
   std::uint64_t seen_filled_ = 0;
+  bool epoch_gave_ = false;       ///< a sample or an error, in the present epoch
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };
 

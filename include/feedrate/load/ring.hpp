@@ -94,7 +94,8 @@ class Ring {
     if (slot.open_runs.fetch_sub(1, std::memory_order_acq_rel) != 1) return false;
     close_holes(slot, count);
     mark_tail(slot);
-    if (!slot.rows.empty()) layout_.trim(slot.data, slot.count, slot.rows);
+    // Of a batch that failed some lengths may never have been written.
+    if (!slot.rows.empty() && !slot.error) layout_.trim(slot.data, slot.count, slot.rows);
     slot.published.store(batch + 1, std::memory_order_seq_cst);
     return true;
   }

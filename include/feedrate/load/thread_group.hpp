@@ -23,6 +23,7 @@ class ThreadGroup {
   /// in end(). Returns an errno, 0 if it started.
   template <class Work>
   int start(Work work, const std::atomic<bool>& exited) {
+    if (members_.empty()) process_ = ::getpid();
     Thread thread;
     const int error = Thread::start(thread, std::move(work));
     if (error == 0) members_.push_back({thread, &exited});

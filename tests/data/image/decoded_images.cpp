@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <set>
+#include <utility>
 
 #include "support.hpp"
 
@@ -62,8 +63,12 @@ TEST_CASE("Samples of decoded pictures are those of the files, byte for byte") {
   // Bug: a what-if without decoding that also crops, mirrors or lays out something else.
   const TemporaryFolder folder;
   fill(folder);
-  for (const Transform transform : {Transform::train, Transform::evaluate}) {
-    const auto images = std::make_shared<const ImageFolder>(folder.path(), options(transform));
+  const auto all = {std::pair(Transform::train, true), std::pair(Transform::evaluate, true),
+                    std::pair(Transform::train, false)};
+  for (const auto& [transform, upright] : all) {
+    ImageOptions wanted = options(transform);
+    wanted.upright = upright;
+    const auto images = std::make_shared<const ImageFolder>(folder.path(), wanted);
     const DecodedImages decoded(images, {.threads = 3});
     REQUIRE(decoded.held() == count);
     REQUIRE(decoded.size() == count);
@@ -72,6 +77,18 @@ TEST_CASE("Samples of decoded pictures are those of the files, byte for byte") {
       CHECK(label_of(decoded, i) == label_of(*images, i));
       CHECK(decoded.name(i) == images->name(i));
     }
+  }
+}
+
+TEST_CASE("What decoded pictures can't do is refused") {
+  // Bug: a folder whose colours change, or whose pixels are not resized, stood in for by others.
+  const TemporaryFolder folder;
+  fill(folder);
+  ImageOptions jittered = options(Transform::train);
+  jittered.color.hue = {-0.1, 0.1};
+  for (const ImageOptions& wanted : {jittered, options(Transform::none)}) {
+    CHECK_THROWS_AS(DecodedImages(std::make_shared<const ImageFolder>(folder.path(), wanted)),
+                    Error);
   }
 }
 

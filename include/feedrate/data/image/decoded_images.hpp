@@ -35,12 +35,19 @@ struct DecodedOptions {
 /// is as long. Where all fit, the samples are those of the folder, byte for byte, unless that one
 /// has dct_scaling.
 ///
-/// Satisfies Dataset and Named. The constructor throws Error(data) when no picture can be decoded.
+/// Satisfies Dataset and Named. The constructor throws Error(data) when no picture can be decoded,
+/// and Error(usage) where the folder has Transform::none or a `color`.
 class DecodedImages {
  public:
   explicit DecodedImages(std::shared_ptr<const ImageFolder> folder,
                          const DecodedOptions& options = {})
       : folder_(std::move(folder)) {
+    const ImageOptions& images = folder_->options();
+    if (images.transform == Transform::none || images.color != ColorJitter{}) {
+      throw Error(Fault::usage,
+                  "Pictures that lie decoded are resized and keep their colours: leave out "
+                  "Transform::none and color, or take the folder itself.");
+    }
     choose(options.bytes);
     decode(options.threads);
   }
@@ -132,7 +139,8 @@ class DecodedImages {
   void write(const Picture& from, Random& random, void* image) const {
     thread_local Resizer resizer;
     const ImageOptions& options = folder_->options();
-    const auto [width, height, components, orientation] = from.header;
+    const auto [width, height, components, stored] = from.header;
+    const int orientation = options.upright ? stored : 1;
     const bool turned = orientation >= 5;
     const View upright =
         choose_view(turned ? height : width, turned ? width : height, options, random);

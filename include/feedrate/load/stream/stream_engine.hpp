@@ -71,8 +71,11 @@ class StreamEngine final : public SlotOwner {
 
   bool has_turns() const noexcept {
     return next_.load(std::memory_order_seq_cst) < assigned_.load(std::memory_order_seq_cst) &&
-           end_.load(std::memory_order_seq_cst) == none;
+           end_.load(std::memory_order_seq_cst) == none && !stopped_.load();
   }
+
+  /// No more turns, and those that are filled end with their sample. Nobody consumes any more.
+  void stop() noexcept { stopped_.store(true); }
 
   /// Whether the head batch may be taken, or there is none to come.
   bool is_decided() noexcept { return ring_->is_published(head_) || is_over(); }
@@ -107,10 +110,9 @@ class StreamEngine final : public SlotOwner {
   std::size_t slots() const noexcept { return ring_->slots(); }
   std::size_t shards() const noexcept { return shards_.size(); }  ///< of this rank
   const Skips& skips() const noexcept { return skips_; }
-  /// Whether there was a batch, in any epoch.
-  bool has_given() const noexcept { return ever_given_.load(std::memory_order_relaxed); }
+  bool has_given() const noexcept { return ever_given_.load(); }  ///< a batch, in any epoch
 
-  /// The shards that are being read, and where, for a message.
+  /// Where shards are being read, for a message.
   std::string who_reads() const {
     std::string who;
     for (const auto& shard : shards_) {
@@ -174,7 +176,7 @@ class StreamEngine final : public SlotOwner {
     try {
       turn.shard->open(turn.epoch);
       std::size_t longest = 0;
-      while (count < batch) {
+      while (count < batch && !stopped_.load()) {
         const Sample sample = turn.shard->sample_at(layout(), slot.data, {turn.epoch, 0, count});
         if (!load(turn, sample)) break;
         longest = std::max(longest, turn.shard->finish_sample(layout()));
@@ -186,6 +188,7 @@ class StreamEngine final : public SlotOwner {
       }
     } catch (...) {
       slot.fail(count, std::current_exception());
+      given_.store(true, std::memory_order_relaxed);       // what failed may work in the next epoch
       if (turn.shard->position() == 0) turn.shard->end();  // open() threw
     }
     turn.shard->pause();
@@ -214,10 +217,8 @@ class StreamEngine final : public SlotOwner {
     const std::string name = stream_->name(shard.index());
     const std::string reason = reason_of(cause);
     const std::size_t key = (shard.index() << 40) + sample;
-    if (skips_.admit({key, "sample " + std::to_string(sample) + " of " + name, reason},
-                     options_.max_skips)) {
-      return;
-    }
+    const Skip skip{key, "sample " + std::to_string(sample) + " of " + name, reason};
+    if (skips_.admit(skip, options_.max_skips)) return;
     throw SampleError(sentence_of_failure(sample, name, reason, options_.max_skips), sample, cause);
   }
 
@@ -230,6 +231,7 @@ class StreamEngine final : public SlotOwner {
   std::vector<std::uint64_t> epochs_;  ///< of the turns in slots, by number
   std::atomic<bool> given_{false};     ///< this epoch had a batch
   std::atomic<bool> ever_given_{false};
+  std::atomic<bool> stopped_{false};
 
   Mutex draw_mutex_;
   std::size_t place_ = 0;    ///< in the turns of the epoch

@@ -180,6 +180,7 @@ class StreamLoader {
   void stop() {
     if (!state_ || threads_.left_behind()) return;
     state_->stopping.store(true, std::memory_order_seq_cst);
+    state_->engine->stop();
     state_->engine->idle().wake_all();
     threads_.end(state_->engine->consumer(), state_->engine->options().stall_s);
   }

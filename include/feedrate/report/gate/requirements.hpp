@@ -58,7 +58,7 @@ inline GateRequirement judged(const Requirement& requirement,
   result.value = metric->value;
   result.fulfilment = fulfilment_of(requirement, metric->value);
   if (result.fulfilment == Fulfilment::inconclusive) {
-    result.reason = "The interval holds the bound: measure longer, or on an idle machine.";
+    result.reason = "The interval contains the bound: measure longer, or on an idle machine.";
   } else if (result.fulfilment == Fulfilment::not_met) {
     result.reason = of;
   }
