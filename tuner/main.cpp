@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command autotune.
+#include <fcntl.h>
 #include <signal.h>
 
 #include <string>
@@ -36,11 +37,21 @@ int exit_code(Fault fault) noexcept {
   return exit_unexpected;
 }
 
+/// A descriptor that the caller has closed would be given to the next file, and what is printed
+/// would go there. Reading from its stand-in finds the end; writing to it fails.
+void open_standard_descriptors() {
+  for (int descriptor = 0; descriptor < 3; ++descriptor) {
+    if (::fcntl(descriptor, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+  }
+}
+
 }  // namespace
 }  // namespace feedrate
 
 int main(int argc, char** argv) try {
+  feedrate::open_standard_descriptors();
   signal(SIGXFSZ, SIG_IGN);  // a write that is too long fails, and says so
+  signal(SIGPIPE, SIG_IGN);  // so does one that nobody reads: the files are still to be written
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (feedrate::is_guard(words)) return feedrate::run_guard(words);
   if (feedrate::is_trial_child(words)) return feedrate::run_trial_child(words);

@@ -165,8 +165,10 @@ class Beside:
         return self
 
     def __next__(self):
-        place = self._session.beside()
-        self._began = self._began or place
+        if self._began is None:
+            self._began = self._session.begin_beside()
+        else:
+            self._session.beside()
         try:
             return next(self._inner)
         except StopIteration:

@@ -43,8 +43,16 @@ def with_all(call, changes):
     """The changes, and where nobody is to load any more, what the call may have that needs workers."""
     if changes.get("num_workers") != 0 or not call.makes_loader:
         return changes
+    may_be_packed = len(call.packed()) == 1 and call.function == "DataLoader"
     return {**changes, **{keyword: value for keyword, value in WITHOUT_WORKERS.items()
-                          if call.argument(keyword) is not None or call.packed()}}
+                          if may_be_packed or _is_given(call, keyword)}}
+
+
+def _is_given(call, keyword):
+    try:
+        return call.argument(keyword) is not None
+    except Unclear:
+        return False
 
 
 def edits_of(call, changes, maker=None):

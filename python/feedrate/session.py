@@ -15,7 +15,7 @@ from .batches import SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .footprint import Footprint
-from .lanes import Lanes, UsedUp, has_plain_batches
+from .lanes import Lanes, UsedUp, attributes_of, has_plain_batches
 from .meter import Meter
 from .rounds import Rounds
 from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
@@ -44,7 +44,9 @@ class Session(Rounds):
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
-        self._step_count = self._update_count = 0
+        self._beside_s = 0.0  # of that, that it went through another loader without training
+        self._step_count = 0
+        self._has_updated = False
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
@@ -107,18 +109,23 @@ class Session(Rounds):
         on with the one that it has."""
         self._new_pass = self._outside = True
 
+    def begin_beside(self):
+        """A pass over another loader of the script's begins; tells when, and in which step."""
+        self._has_updated = False
+        return self._now(), self._step_count
+
     def beside(self):
-        """Another loader of the script's is asked for a batch: the script goes on. Tells where it is:
-        in which step, and after how many updates."""
-        self._epochs.goes_on()
+        """That pass goes on. After an update the script trains on its batches, too."""
+        if self._has_updated:
+            self._epochs.goes_on()
         self._beat()
-        return self._step_count, self._update_count
 
     def passed_beside(self, began):
-        """A pass over another loader ended. Where it began in the same step, and nothing was updated
-        meanwhile, it evaluated: that is no part of the step."""
-        if began == (self._step_count, self._update_count):
-            self._outside = True
+        """That pass ended. Where it began in the same step, and nothing was updated meanwhile, it
+        evaluated: its time is no part of the step."""
+        began_s, step = began
+        if step == self._step_count and not self._has_updated:
+            self._beside_s += self._now() - began_s
 
     # What autotune is told first.
 
@@ -226,7 +233,7 @@ class Session(Rounds):
                 pass
 
     def _see_update(self):
-        self._update_count += 1
+        self._has_updated = True  # and no count: a compiled update has this in its trace
         if self._epochs.updated():
             self._channel.send({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
@@ -258,7 +265,8 @@ class Session(Rounds):
                    if hasattr(self._loader, name)}
             now["step_threads"] = self._torch.get_num_threads()
             return dict(source.change(self._site, question["changes"], now=now,
-                                      step_threads=question.get("step_threads")), argv=sys.argv)
+                                      step_threads=question.get("step_threads")),
+                        argv=[os.fsencode(word).decode("utf-8", "replace") for word in sys.argv])
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):
@@ -281,7 +289,7 @@ class Session(Rounds):
         one. `_outside` then tells whether it left its loop between; if not, `times` has the step.
         Where an epoch of the script is over, it is given the end of it first: the lane's batches
         wait."""
-        self._outside_s = 0.0
+        self._outside_s = self._beside_s = 0.0
         self._errors.went_well()
         if self._epochs.is_over():
             yield from self._between_epochs(lane)
@@ -291,9 +299,10 @@ class Session(Rounds):
         gave_s = self._now()
         start = times.mark() if times is not None else None
         yield batch
-        if times is not None and not self._outside:
+        if times is not None and not self._outside and self._beside_s == 0:
             times.add(start, times.mark())
-        step_s = self._now() - gave_s
+        step_s = self._now() - gave_s - self._beside_s
+        self._outside_s += self._beside_s
         if self._outside:
             self._outside_s += step_s
         self._updates.add_batch()
@@ -341,7 +350,9 @@ def with_inner(dataset):
     while left and len(found) < MOST_DATASETS:
         one = left.pop()
         found.append(one)
-        inner = [getattr(one, "dataset", None), *list(getattr(one, "datasets", None) or ())[:MOST_DATASETS]]
+        held = attributes_of(one)
+        several = held.get("datasets")
+        inner = [held.get("dataset"), *(several[:MOST_DATASETS] if isinstance(several, (list, tuple)) else ())]
         left += [other for other in inner if other is not None and all(other is not seen for seen in found)]
     return found
 

@@ -9,6 +9,7 @@ come in the order of PyTorch's own loader with the same seed. Crops and mirror i
 generator of its own. Everything else is loaded by PyTorch, and a warning says why.
 """
 
+import functools
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -44,6 +45,7 @@ class DataLoader(data.DataLoader):
     def __init__(self, dataset, *args, memory_format=torch.contiguous_format, **kwargs):
         super().__init__(dataset, *args, **kwargs)
         self._memory_format = memory_format
+        self._seed = None
         self._look_at_files()
         if self.uses_cpp and self.worker_init_fn is not None:
             warnings.warn("worker_init_fn is not called: feedrate's workers are threads in C++, in "
@@ -79,18 +81,28 @@ class DataLoader(data.DataLoader):
         return self._threads.health() if self._threads is not None else None
 
     def _batches(self):
+        files, idle = self._files, self._idle  # a loop that is left open keeps those that it began with
         # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
-        seed = torch.empty((), dtype=torch.int64).random_(generator=self.generator).item()
-        samples = self._files.samples(self.sampler)
+        seed = self._next_seed()
+        samples = files.samples(self.sampler)
         if len(samples) < (self.batch_size if self.drop_last else 1):
             return
-        threads = self._threads = self._idle.pop() if self._idle else self._files.threads(self)
+        threads = self._threads = idle.pop() if idle else files.threads(self)
         try:
             threads._begin(samples, seed)
-            yield from self._files.batches(threads)
+            yield from files.batches(threads)
         finally:
-            if not self._idle:
-                self._idle.append(threads)
+            if not idle:
+                idle.append(threads)
+
+    def _next_seed(self):
+        """Of an epoch's crops and mirror images. PyTorch draws one for each iterator that it makes, and workers that
+        stay keep theirs."""
+        if self._seed is None or not self.persistent_workers:
+            self._seed = torch.empty((), dtype=torch.int64).random_(generator=self.generator).item()
+        else:
+            self._seed = (self._seed + 1) % 2**63
+        return self._seed
 
 
 class _Files:
@@ -98,38 +110,54 @@ class _Files:
 
     def __init__(self, loader):
         _check(loader)
+        self.dataset = loader.dataset
         self.indices, folder = _folder_of(loader.dataset)
-        self.folder, self.seen = folder, self._settings_of(folder)
         found = transforms.known(folder.transform)
+        self.seen = self._settings_of(folder, found)
         self.channels_last = loader._memory_format == torch.channels_last
         self.options = dict(found.options, channels_last=self.channels_last)
         self.rest, self.target_transform = found.rest, folder.target_transform
         self.collate_fn = None if loader.collate_fn is data.default_collate else loader.collate_fn
-        self.pins = loader.pin_memory and torch.accelerator.is_available()
+        self.pins = loader.pin_memory and getattr(torch, "accelerator", torch.cuda).is_available()
         self.paths, labels = zip(*folder.samples)
         self.labels = list(labels)
         _check_names(self.paths)
+        self.images = self._images()
 
     @staticmethod
-    def _settings_of(folder):
-        return folder.transform, folder.target_transform, folder.samples, len(folder.samples)
+    def _settings_of(folder, found):
+        return found.options, list(map(id, found.rest)), folder.target_transform, list(folder.samples)
 
     def are_as_they_were(self):
-        """Whether the dataset has the transforms and the files that it had."""
-        return all(now is then or now == then
-                   for now, then in zip(self._settings_of(self.folder), self.seen))
+        """Whether the dataset has the transforms, their parameters, the files and the labels that it had."""
+        try:
+            indices, folder = _folder_of(self.dataset)
+            seen = self._settings_of(folder, transforms.known(folder.transform))
+        except transforms.Unknown:
+            return False
+        same = indices is self.indices or (indices is not None and self.indices is not None
+                                           and torch.equal(indices, self.indices))
+        return same and all(now is then or now == then for now, then in zip(seen, self.seen))
+
+    def _images(self):
+        """The C++ side of the folder. Raises Unknown where that refuses what PyTorch takes."""
+        from ._core import ImageFolder as Images
+
+        try:
+            return Images(paths=self.paths, labels=self.labels, **self.options)
+        except (TypeError, ValueError) as reason:
+            raise transforms.Unknown(str(reason).partition("\n")[0].rstrip(".")) from None
 
     def samples(self, sampler):
         """The samples of an epoch, as indices of the whole folder."""
-        chosen = torch.as_tensor(list(sampler), dtype=torch.int64)
+        chosen = torch.as_tensor(list(sampler), dtype=torch.int64, device="cpu")
         return chosen if self.indices is None else self.indices[chosen]
 
     def threads(self, loader):
         """A C++ loader with the options of a DataLoader."""
-        from ._core import ImageFolder as Images, Loader
+        from ._core import Loader
 
-        images = Images(paths=self.paths, labels=self.labels, **self.options)
-        return Loader(images, batch=loader.batch_size, workers=loader.num_workers,
+        return Loader(self.images, batch=loader.batch_size, workers=loader.num_workers,
                       prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
                       stall_s=loader.timeout or 60)
 
@@ -152,8 +180,10 @@ class _Files:
         """What the loop gets of a batch."""
         if self.channels_last:
             images = images.permute(0, 3, 1, 2)
-        for step in self.rest:
-            images = torch.stack([step(image) for image in images])
+        if self.rest:
+            images = [functools.reduce(lambda image, step: step(image), self.rest, image) for image in images]
+            if self.collate_fn is None:
+                images = data.default_collate(images)
         if self.target_transform is None and self.collate_fn is None:
             return [self._pinned(images), self._pinned(labels.long())]
         targets = labels.tolist()
@@ -180,7 +210,7 @@ def _folder_of(dataset):
     """(indices or None, folder): the ImageFolder below any number of Subsets."""
     chain = []
     while type(dataset) is data.Subset:
-        chain.append(torch.as_tensor(list(dataset.indices), dtype=torch.int64))
+        chain.append(torch.as_tensor(list(dataset.indices), dtype=torch.int64, device="cpu"))
         dataset = dataset.dataset
     if DatasetFolder is None or not isinstance(dataset, DatasetFolder):
         raise transforms.Unknown("its dataset is %s, not a torchvision ImageFolder"

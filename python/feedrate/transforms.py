@@ -137,13 +137,13 @@ class _Steps:
             return {"dtype": "uint8"}
         step = self._take("Normalize")
         mean, std = ([0.0] * 3, [1.0] * 3) if step is None else (step.mean, step.std)
-        if len(mean) != 3 or len(std) != 3:
+        if not all(hasattr(values, "__len__") and len(values) == 3 for values in (mean, std)):
             raise Unknown("Normalize is not of three channels")
         return {"dtype": "float32", "mean": [float(x) for x in mean], "std": [float(x) for x in std]}
 
     def _to_float(self):
-        if self._take("ToTensor"):
-            return True
+        if not self._is_tensor:  # what converts tensors leaves a picture as it is, and the other way round
+            return self._take("ToTensor") is not None
         step = self._take("ToDtype", "ConvertImageDtype")
         if step is None:
             return False

@@ -37,8 +37,11 @@ class Served:
 
     made = []
 
+    def begin_beside(self):
+        return 0
+
     def beside(self):
-        return None
+        pass
 
     def passed_beside(self, began):
         pass

@@ -249,6 +249,29 @@ class Rounds(Asking):
             one = self.round(question("coupled", min_batches=5), step=step)
             self.assertGreaterEqual(one["batches"], 5)
             self.assertEqual(one["step_s"] == one["batches"] * STEP_S, not trains)
+            self.assertEqual(one["duration_s"] > 5, trains)
+
+    def test_an_evaluation_in_each_step_ends_no_round_later(self):
+        # Bug: batches that count as outside of the loop, each of them, so that the round never ends.
+        def step(_):
+            for _ in Beside(self.made, iter([1])):
+                Clock.now_s += 5
+
+        one = self.round(question("coupled"), step=step)
+        self.assertEqual((one["batches"], one["step_s"]), (3, 3 * STEP_S))
+
+    def test_an_evaluation_between_two_epochs_hides_no_batches_that_are_kept(self):
+        # Bug: itertools.cycle(loader) with a validation now and then, waited for until the script ends.
+        session = self.session([])
+        session._epochs = EpochsOf(4, 0)
+        session._epochs.end()
+        told = []
+        for _ in range(30):
+            session._see_update()
+            for _ in Beside(session, iter([1, 2])):
+                pass
+            told += [one for one in self.channel.sent if "refused" in one]
+        self.assertTrue(told)
 
     def test_training_on_another_loader_between_two_epochs_keeps_no_batches(self):
         # Bug: a script with two loops in an epoch, refused for keeping its batches.

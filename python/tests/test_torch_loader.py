@@ -97,6 +97,9 @@ class TestSameAsPyTorch(WithFolder):
                                       v2.ToDtype(torch.float32, scale=True),
                                       v2.Normalize(MEAN, STD)]),
                           v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.PILToTensor()]),
+                          v2.Compose([v2.ToImage(), v2.Resize(72), v2.CenterCrop(64), v2.ToTensor()]),
+                          v1.Compose([v1.Resize((72, 72)), v1.PILToTensor(), v1.FiveCrop(64),
+                                      v1.Lambda(torch.stack)]),
                           v1.Compose([v1.Resize((64, 64)), v1.ColorJitter((1.2, 1.2)), v1.ToTensor()]),
                           v1.Compose([v1.Resize(72), v1.CenterCrop(64), v1.ToTensor(),
                                       v1.Normalize(MEAN, STD), v1.Grayscale(3)])):
@@ -118,6 +121,10 @@ class TestSameAsPyTorch(WithFolder):
         for sampler in (data.WeightedRandomSampler(weights, 60), data.SubsetRandomSampler([3, 1, 2]),
                         data.distributed.DistributedSampler(folder, 3, 1)):
             self.check(*self.both(folder, batch_size=7, sampler=sampler))
+
+    def test_workers_that_stay(self):
+        # Bug: another order from the second epoch on, where PyTorch draws no number for a new iterator.
+        self.check(*self.both(self.folder(EVALUATE), 3, batch_size=8, shuffle=True, persistent_workers=True))
 
     def test_a_generator_of_its_own(self):
         results = []
@@ -182,6 +189,25 @@ class TestLoops(WithFolder):
         with self.assertWarnsRegex(UserWarning, "Grayscale"):
             self.assertEqual(next(iter(loader))[0].shape[1:], (1, 16, 16))
 
+    def test_what_changes_in_place_counts_from_the_next_epoch(self):
+        # Bug: the old size from threads that a half-read loop gives back, or the old part of a dataset.
+        folder = self.folder(v1.Compose([v1.Resize((64, 64)), v1.ToTensor()]))
+        loader = DataLoader(folder, batch_size=8)
+        left = iter(loader)
+        next(left)
+        folder.transform.transforms[0].size = (32, 32)
+        left = iter(loader)  # ends the first one, which gives its threads back
+        self.assertEqual(next(left)[0].shape[2:], (32, 32))
+        self.assertEqual({images.shape[2:] for images, _ in loader}, {(32, 32)})
+        part = data.Subset(folder, [0, 1])
+        loader = DataLoader(part, batch_size=3)
+        self.assertEqual(next(iter(loader))[1].tolist(), [folder.targets[0], folder.targets[1]])
+        part.indices = [40, 2, 20]
+        self.assertEqual(next(iter(loader))[1].tolist(), [folder.targets[i] for i in part.indices])
+        folder.samples[40] = (folder.samples[40][0], 0)
+        self.assertEqual(next(iter(loader))[1].tolist()[0], 0)
+        self.assertTrue(loader.uses_cpp)
+
     def test_channels_last(self):
         images, _ = next(iter(self.loader(memory_format=torch.channels_last)))
         self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))
@@ -233,6 +259,7 @@ class TestLeftToPyTorch(WithFolder):
         for dataset, keywords, words in (
                 (tensors, {}, "TensorDataset"), (other_loader, {}, "loader function"),
                 (self.folder(changed), {}, "GaussianBlur"),
+                (self.folder(v1.Compose([v1.RandomResizedCrop(8, (0.8, 1.2)), v1.ToTensor()])), {}, "scale|area"),
                 (plain, {"batch_size": None}, "no batches"),
                 (plain, {"batch_sampler": [[1, 2], [3]]}, "batch_sampler")):
             with self.assertWarnsRegex(UserWarning, words):

@@ -119,8 +119,10 @@ class TestKnown(unittest.TestCase):
                 ([resize(256), CENTRE, FLIP, TO_TENSOR], "beside CenterCrop"),
                 ([FLIP, crop(), FLIP, TO_TENSOR], "twice"),
                 ([crop(), made("RGB")], "before the picture is a tensor"),
-                ([crop(), made("ToDtype", dtype="torch.float16", scale=True)], "float32"),
-                ([crop(), made("ToDtype", dtype="torch.float32", scale=False)], "float32"),
+                ([crop(), made("ToImage"), made("ToDtype", dtype="torch.float16", scale=True)], "float32"),
+                ([crop(), made("ToImage"), made("ToDtype", dtype="torch.float32", scale=False)], "float32"),
+                ([crop(), made("ToDtype", dtype="torch.float32", scale=True)], "before the picture is a tensor"),
+                ([crop(), TO_TENSOR, made("Normalize", mean=0.5, std=0.5)], "three channels"),
                 ([crop(), TO_TENSOR, made("Normalize", mean=[0.5], std=[0.5])], "three channels")):
             with self.assertRaisesRegex(transforms.Unknown, words):
                 transforms.known(compose(*steps))

@@ -35,7 +35,14 @@ TEST_CASE("Where another program launches the script, its options are named alon
   CHECK(text({"bash", "run.sh"}, {"train.py", "-j", "2"}) == advice);
   CHECK(text({"make", "train"}, {"train.py"}) == advice);
   CHECK(text({"torchrun", "a/train.py"}, {"a/train.py"}) == "torchrun a/train.py -j 8");
-  CHECK(text({"python", "-m", "train"}, {"/src/train.py"}) == "python -m train -j 8");
+  CHECK(text({"python", "-m", "pack.train"}, {"/src/pack/train.py"}) ==
+        "python -m pack.train -j 8");
+  CHECK(text({"bash", "-c", "python a/train.py"}, {"a/train.py"}) == advice);
+  CHECK(text({"srun", "-m", "block", "bash", "run.sh"}, {"train.py"}) == advice);
+  const Json fewer = {{{"words", {"-j", "2"}}, {"given", {"-j", "0"}}},
+                      {{"words", {"--ahead", "4"}}, {"given", Json::array()}}};
+  CHECK(launch_text({"make"}, {"train.py", "-j", "2"}, fewer, {{"N", "1"}}) ==
+        "Give the script -j 0, without --ahead 4, and N=1 where it is launched.");
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void add_self_check(CLI::App& app, AbRequest& request) {
 
 void add_running(CLI::App& app, AbRequest& request) {
   const OptionGroup group(app, "Commands");
-  group.text("--workdir", request.folder, "DIR", "ProgramRun the commands in DIR. Default: here.");
+  group.text("--workdir", request.folder, "DIR", "Run the commands in DIR. Default: here.");
   group.flag("--keep-trackers", request.keep_trackers,
              "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
   const OptionGroup output(app, "Output");

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/update.hpp"
 
+#include <unistd.h>
+
+#include <cstdint>
 #include <utility>
 
 #include "feedrate/core/clock.hpp"
+#include "feedrate/data/file_writer.hpp"
 #include "feedrate/report/json/json.hpp"
+#include "journal/journal.hpp"
 #include "request/version.hpp"
 
 namespace feedrate {
@@ -78,6 +83,12 @@ Json updated(const Baseline& baseline, const Remeasured& now, const Machine& mac
   json["baseline"] = {
       {"reason", reason}, {"updated_at", report.tool.started_at}, {"before", std::move(before)}};
   return json;
+}
+
+void write_baseline(const std::string& path, const Json& document) {
+  const std::string text = json_text(document);
+  write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  ::unlink(journal_path_of(path).c_str());
 }
 
 }  // namespace feedrate

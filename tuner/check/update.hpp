@@ -13,4 +13,8 @@ namespace feedrate {
 Json updated(const Baseline& baseline, const Remeasured& now, const Machine& machine,
              const std::vector<GateMetric>& metrics, const std::string& reason);
 
+/// Replaces the file by the document, and removes the journal beside it, which would bring the old
+/// figures back. Throws Error(data) where that fails.
+void write_baseline(const std::string& path, const Json& document);
+
 }  // namespace feedrate

@@ -24,7 +24,7 @@ extern "C" void pass_on_signal(int number) {
 
 /// In the new process. Handlers end with exec; what is ignored stays so, and is put back here.
 [[noreturn]] void become(const LaunchSpec& spec) {
-  for (const int number : {SIGXFSZ, SIGINT, SIGQUIT, SIGTERM}) ::signal(number, SIG_DFL);
+  for (const int number : {SIGXFSZ, SIGPIPE, SIGINT, SIGQUIT, SIGTERM}) ::signal(number, SIG_DFL);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   for (const auto& [name, value] : spec.environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> words;

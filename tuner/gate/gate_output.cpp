@@ -58,14 +58,6 @@ void show(const Gate& gate, const GateRequest& request, const GatePrinting& prin
   print_screen(gate, request, printing.quiet);
 }
 
-/// Keeps the sentence of the first failure: what else can be written is written.
-template <class Work>
-void attempt(std::string& failure, const Work& work) try {
-  work();
-} catch (const Error& error) {
-  if (failure.empty()) failure = error.what();
-}
-
 }  // namespace
 
 void require_writable(const GateRequest& request, const std::vector<std::string>& inputs) {

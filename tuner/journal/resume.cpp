@@ -51,7 +51,9 @@ Resumption open_resumption(const TuneRequest& asked) {
   require_same(recorded.header, path, version, read_machine("."));
   go_to(recorded.header.folder);
   TuneRequest request = request_of(recorded.header, path);
+  const auto price = request.output.price;
   request.output = asked.output;
+  request.output.price = price;
   request.output.file = beside(path, recorded.header.report);
   return {std::move(request), std::move(journal), std::move(recorded)};
 }

@@ -136,6 +136,12 @@ void require_no_other_original(const PatchedFile& file) {
                                 "is not lost.");
 }
 
+/// Somebody may have written to it while the question stood.
+void require_unchanged(const PatchedFile& file) {
+  if (content_of(file.path) == file.before) return;
+  throw Error(Fault::data, "'" + file.path + "' was changed meanwhile: run autotune apply again.");
+}
+
 }  // namespace
 
 std::vector<PatchedFile> patched_files(const std::string& patch, const std::string& root) {
@@ -184,7 +190,10 @@ std::vector<PatchedFile> patched_files(const Report& report) {
 }
 
 void replace_files(const std::vector<PatchedFile>& files) {
-  for (const PatchedFile& file : files) require_no_other_original(file);
+  for (const PatchedFile& file : files) {
+    require_no_other_original(file);
+    require_unchanged(file);
+  }
   for (const PatchedFile& file : files) {
     const std::string path = fs::canonical(file.path).string();
     const fs::perms mode = fs::status(path).permissions();

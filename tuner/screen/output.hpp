@@ -21,6 +21,14 @@ void require_other_file(const std::string& flag, const std::string& file, const 
 /// printing fails otherwise.
 void print_out(const std::string& text);
 
+/// Keeps the sentence of the first failure in `failure`: what else can be written is written.
+template <class Work>
+void attempt(std::string& failure, const Work& work) try {
+  work();
+} catch (const Error& error) {
+  if (failure.empty()) failure = error.what();
+}
+
 /// Prints to standard error, likewise.
 void print_error(const std::string& text);
 

@@ -24,22 +24,34 @@ std::string file_of(const std::string& path) {
   return path.substr(path.rfind('/') + 1);
 }
 
-/// Whether the command ends with the script's arguments, or where it has none with the script.
+/// Whether the command ends with the script's arguments, or where it has none with the script, or
+/// with its module.
 bool gives_arguments(const LaunchWords& command, const LaunchWords& argv) {
   if (argv.size() > command.size()) return false;
   if (argv.size() > 1) return std::equal(argv.rbegin(), argv.rend() - 1, command.rbegin());
-  const bool is_module = std::find(command.begin(), command.end(), "-m") != command.end();
-  return argv.empty() || is_module || file_of(argv.front()) == file_of(command.back());
+  if (argv.empty()) return true;
+  const std::string &last = command.back(), script = file_of(argv.front());
+  if (last.find(' ') != std::string::npos) return false;  // a line of a shell's
+  const bool is_module = command.size() > 1 && command[command.size() - 2] == "-m";
+  return file_of(last) == script ||
+         (is_module && last.substr(last.rfind('.') + 1) + ".py" == script);
 }
 
-/// "Give the script -j 8 where it is launched."
-std::string advice(const Json& options) {
-  LaunchWords all;
+/// "Give the script -j 8, without --timeout 9, and WORKERS=8, where it is launched."
+std::string advice(const Json& options, const Json& environment) {
+  LaunchWords given, gone;
   for (const Json& option : options) {
-    const auto given = option.at("given").get<LaunchWords>();
-    all.insert(all.end(), given.begin(), given.end());
+    const auto words = option.at("given").get<LaunchWords>();
+    const auto old = option.at("words").get<LaunchWords>();
+    given.insert(given.end(), words.begin(), words.end());
+    if (words.empty()) gone.insert(gone.end(), old.begin(), old.end());
   }
-  return "Give the script " + shell_line(all) + " where it is launched.";
+  std::string text = "Give the script " + shell_line(given);
+  if (!gone.empty()) text += ", without " + shell_line(gone) + ",";
+  for (const auto& [name, value] : environment.items()) {
+    text += " and " + name + "=" + shell_quoted(value.get<std::string>());
+  }
+  return text + " where it is launched.";
 }
 
 }  // namespace
@@ -47,7 +59,7 @@ std::string advice(const Json& options) {
 std::string launch_text(LaunchWords command, const LaunchWords& argv, const Json& options,
                         const Json& environment) {
   if (options.empty() && environment.empty()) return {};
-  if (!options.empty() && !gives_arguments(command, argv)) return advice(options);
+  if (!options.empty() && !gives_arguments(command, argv)) return advice(options, environment);
   for (const Json& option : options) {
     replace_words(command, option.at("words").get<LaunchWords>(),
                   option.at("given").get<LaunchWords>());

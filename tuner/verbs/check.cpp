@@ -15,7 +15,6 @@
 #include "check/measure_again.hpp"
 #include "check/update.hpp"
 #include "feedrate/core/error.hpp"
-#include "feedrate/data/file_writer.hpp"
 #include "feedrate/report/gate/requirements.hpp"
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/text/choice_text.hpp"
@@ -23,6 +22,7 @@
 #include "process/signals.hpp"
 #include "request/terminal.hpp"
 #include "request/version.hpp"
+#include "screen/output.hpp"
 #include "screen/reporting.hpp"
 #include "trials/subprocess_runner.hpp"
 #include "verbs/check_options.hpp"
@@ -217,15 +217,15 @@ void CheckRun::require_same_machine() const {
 }
 
 void CheckRun::update() {
-  const std::string text =
-      json_text(updated(baseline_, now_, today_.machine, gate_.metrics, options_.reason));
-  write_file(baseline_.path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  write_baseline(baseline_.path,
+                 updated(baseline_, now_, today_.machine, gate_.metrics, options_.reason));
   gate_.notes.push_back("The baseline was updated: " + options_.reason);
 }
 
 /// Figures that could not be compared would be no better than those that they replace.
 int CheckRun::operator()() {
   require_writable(options_.gate, {options_.baseline});
+  if (options_.update) baseline_.path = writable_path("--update", baseline_.path);
   describe();
   if (options_.update) require_same_machine();
   check();

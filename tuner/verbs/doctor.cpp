@@ -8,8 +8,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <iostream>
 #include <optional>
+#include <ostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@
 #include "request/gate_flags.hpp"
 #include "request/terminal.hpp"
 #include "request/version.hpp"
+#include "screen/output.hpp"
 #include "verbs/verb.hpp"
 #include "workload/cuda_device.hpp"
 
@@ -176,11 +178,13 @@ int run_doctor(const std::vector<std::string>& words) {
   facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);
   const Gate gate = gate_of(facts, findings, *options);
+  std::ostringstream text;
   if (options->json) {
-    write_json(facts, findings, gate, std::cout);
+    write_json(facts, findings, gate, text);
   } else {
-    write_text(facts, findings, gate, *options, std::cout);
+    write_text(facts, findings, gate, *options, text);
   }
+  print_out(text.str());
   const int code = write_gate(gate, options->gate);
   return worst_of(findings) == Status::problem ? 1 : code;
 }

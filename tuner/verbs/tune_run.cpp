@@ -56,12 +56,13 @@ int TuneRun::operator()() {
   update(report_, outcome, measurer, wall_s(measurer), request_, file_);
   if (request_.is_command()) finish_command(command_run(), std::move(trials_), report_);
   conclude(report_, request_, file_);
-  print_result(report_, request_, file_);
-  file_.write(report_);
+  std::string failure;
+  attempt(failure, [&] { file_.write(report_); });
+  attempt(failure, [&] { print_result(report_, request_, file_); });
   make_change(report_, request_.command);
-  if (report_.outcome.interrupted) return 130;
-  if (const int code = write_gate(gate_of(report_), request_.gate)) return code;
-  return request_.command.train ? train(request_, report_) : 0;
+  const int code = report_.outcome.interrupted ? 130 : write_gate(gate_of(report_), request_.gate);
+  if (!failure.empty()) throw Error(Fault::internal, failure);
+  return code == 0 && request_.command.train ? train(request_, report_) : code;
 }
 
 void TuneRun::begin() {
@@ -70,9 +71,8 @@ void TuneRun::begin() {
   report_ = begin_report(request_, device_);
   thread_pools_ = read_thread_pools();
   describe_machine(report_, request_, progress_);
-  if (!report_.card && !device_.why_cpu.empty()) {  // else the card has told it
+  if (!report_.card && !device_.why_cpu.empty())  // else the card has told it
     progress_.note("The CPU trains, and no GPU: " + device_.why_cpu + ".");
-  }
   trials_ = make_trials(std::nullopt);
 }
 

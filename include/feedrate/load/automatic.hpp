@@ -37,6 +37,7 @@ class AutomaticWorkers {
         due_batch_(slots_) {}
 
   int workers() const noexcept { return workers_; }
+  int settled() const noexcept { return base_; }  ///< without the number on trial
 
   /// From now on at most `most`, as the machine gives no more threads. Returns the number.
   int limit(int most) noexcept {

@@ -112,6 +112,7 @@ class Loader {
       throw stalled();
     }
     pending_.reset();
+    epoch_gave_ = false;
     const int workers = pool_.size();
     try {
       pool_.resize(0);
@@ -122,7 +123,7 @@ class Loader {
       throw;
     }
     engine_->open();
-    employ(options, automatic_ ? workers : usable_cores());
+    employ(options, automatic_ ? automatic_->settled() : usable_cores());
   }
 
   int workers() const noexcept { return pool_.size(); }  ///< threads that load now
@@ -132,8 +133,7 @@ class Loader {
   std::size_t batches_per_epoch() const noexcept { return engine_->order().batches_per_epoch(); }
   /// How fields lie in the memory of a batch.
   const BatchLayout& layout() const noexcept { return engine_->layout(); }
-  /// The memory of all batches.
-  const Slab& slab() const noexcept { return engine_->slab(); }
+  const Slab& slab() const noexcept { return engine_->slab(); }  ///< the memory of all batches
 
   /// Batches that next() would return at once.
   int ready() const noexcept { return engine_->ready(); }
