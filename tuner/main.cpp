@@ -41,7 +41,8 @@ int exit_code(Fault fault) noexcept {
 /// would go there. Reading from its stand-in finds the end; writing to it fails.
 void open_standard_descriptors() {
   for (int descriptor = 0; descriptor < 3; ++descriptor) {
-    if (::fcntl(descriptor, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+    if (::fcntl(descriptor, F_GETFD) < 0)
+      static_cast<void>(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   }
 }
 

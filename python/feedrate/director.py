@@ -153,35 +153,6 @@ class Opaque:
         return getattr(self._inner, name)
 
 
-class Beside:
-    """An iterator of another loader of the script's, while one is served."""
-
-    def __init__(self, session, inner):
-        self._session = session
-        self._inner = inner
-        self._began = None
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self._began is None:
-            self._began = self._session.begin_beside()
-        else:
-            self._session.beside()
-        try:
-            return next(self._inner)
-        except StopIteration:
-            self._session.passed_beside(self._began)
-            raise
-
-    def __len__(self):
-        return len(self._inner)
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-
 class Director:
     """Chooses one DataLoader of the script, and serves it as autotune asks."""
 
@@ -247,9 +218,7 @@ class Director:
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
         if self._session is not None:
-            if seen is self._chosen:
-                return self._session.new_epoch(loader)
-            return Beside(self._session, iterate(loader))
+            return self._session.new_epoch(loader) if seen is self._chosen else iterate(loader)
         return Tracked(self, seen, loader, iterate(loader))
 
     def iterate_derived(self, loader, iterate):
@@ -266,7 +235,7 @@ class Director:
             self._plain.set_up(loader)
         began_s = time.monotonic()
         made = iterate(loader)
-        if isinstance(made, (Tracked, Beside, Pass)) or made is self._session:
+        if isinstance(made, (Tracked, Pass)) or made is self._session:
             return made
         if not is_of_pytorch(made):
             return Opaque(self, seen, made)

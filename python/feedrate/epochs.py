@@ -53,10 +53,6 @@ class Epochs:
         self._updates += self.between
         return self.between and self._updates == KEEPS * self._whole + LOOKS
 
-    def goes_on(self):
-        """The script loads other data: what it trains on meanwhile are not kept batches."""
-        self._updates = 0
-
     def give(self):
         self._given += 1
 

@@ -44,9 +44,6 @@ class Session(Rounds):
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
-        self._beside_s = 0.0  # of that, that it went through another loader without training
-        self._step_count = 0
-        self._has_updated = False
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
@@ -108,24 +105,6 @@ class Session(Rounds):
         """A class that is derived from DataLoader begins a pass. It may ask for a new iterator, or go
         on with the one that it has."""
         self._new_pass = self._outside = True
-
-    def begin_beside(self):
-        """A pass over another loader of the script's begins; tells when, and in which step."""
-        self._has_updated = False
-        return self._now(), self._step_count
-
-    def beside(self):
-        """That pass goes on. After an update the script trains on its batches, too."""
-        if self._has_updated:
-            self._epochs.goes_on()
-        self._beat()
-
-    def passed_beside(self, began):
-        """That pass ended. Where it began in the same step, and nothing was updated meanwhile, it
-        evaluated: its time is no part of the step."""
-        began_s, step = began
-        if step == self._step_count and not self._has_updated:
-            self._beside_s += self._now() - began_s
 
     # What autotune is told first.
 
@@ -233,7 +212,6 @@ class Session(Rounds):
                 pass
 
     def _see_update(self):
-        self._has_updated = True  # and no count: a compiled update has this in its trace
         if self._epochs.updated():
             self._channel.send({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
@@ -289,20 +267,18 @@ class Session(Rounds):
         one. `_outside` then tells whether it left its loop between; if not, `times` has the step.
         Where an epoch of the script is over, it is given the end of it first: the lane's batches
         wait."""
-        self._outside_s = self._beside_s = 0.0
+        self._outside_s = 0.0
         self._errors.went_well()
         if self._epochs.is_over():
             yield from self._between_epochs(lane)
         self._new_pass = self._outside = False
         self._epochs.give()
-        self._step_count += 1
         gave_s = self._now()
         start = times.mark() if times is not None else None
         yield batch
-        if times is not None and not self._outside and self._beside_s == 0:
+        if times is not None and not self._outside:
             times.add(start, times.mark())
-        step_s = self._now() - gave_s - self._beside_s
-        self._outside_s += self._beside_s
+        step_s = self._now() - gave_s
         if self._outside:
             self._outside_s += step_s
         self._updates.add_batch()

@@ -122,7 +122,7 @@ class _Files:
         self.paths, labels = zip(*folder.samples)
         self.labels = list(labels)
         _check_names(self.paths)
-        self.images = self._images()
+        self._images()
 
     @staticmethod
     def _settings_of(folder, found):
@@ -140,12 +140,13 @@ class _Files:
         return same and all(now is then or now == then for now, then in zip(seen, self.seen))
 
     def _images(self):
-        """The C++ side of the folder. Raises Unknown where that refuses what PyTorch takes."""
+        """The C++ side of the folder, which can't be pickled with a loader. Raises Unknown where that refuses what
+        PyTorch takes."""
         from ._core import ImageFolder as Images
 
         try:
             return Images(paths=self.paths, labels=self.labels, **self.options)
-        except (TypeError, ValueError) as reason:
+        except (TypeError, ValueError, RuntimeError) as reason:
             raise transforms.Unknown(str(reason).partition("\n")[0].rstrip(".")) from None
 
     def samples(self, sampler):
@@ -157,7 +158,7 @@ class _Files:
         """A C++ loader with the options of a DataLoader."""
         from ._core import Loader
 
-        return Loader(self.images, batch=loader.batch_size, workers=loader.num_workers,
+        return Loader(self._images(), batch=loader.batch_size, workers=loader.num_workers,
                       prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
                       stall_s=loader.timeout or 60)
 

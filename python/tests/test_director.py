@@ -37,15 +37,6 @@ class Served:
 
     made = []
 
-    def begin_beside(self):
-        return 0
-
-    def beside(self):
-        pass
-
-    def passed_beside(self, began):
-        pass
-
     def __init__(self, channel, loader, batch, site, before, precision, given):
         self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
         self.precision, self.given = precision, given

@@ -13,7 +13,6 @@ from stub import MODULES, data, torch
 from feedrate import cpp_lane
 from feedrate import process
 from feedrate import rounds
-from feedrate.director import Beside
 from feedrate.epochs import Boundaries
 from feedrate.epochs import Epochs as EpochsOf
 from feedrate.lanes import Lane, Lanes
@@ -232,57 +231,6 @@ class Rounds(Asking):
         self.assertEqual(one["duration_s"], 1.125)
         self.assertEqual((one["first_batch_s"], one["outside_s"]), (LOAD_S, 0))
         self.assertEqual(one["variability"], 0)
-
-    def test_an_evaluation_within_the_loop_is_no_part_of_a_step(self):
-        # Bug: validation every hundred steps, counted as one step of the config that ran by chance; or a second
-        # loader that is trained on, left out of the step.
-        for trains in (False, True):
-            self.steps = []
-
-            def step(_):
-                if len(self.steps) % 3 == 0:
-                    for _ in Beside(self.made, iter([1, 2])):
-                        Clock.now_s += 5
-                        if trains:
-                            self.made._see_update()
-
-            one = self.round(question("coupled", min_batches=5), step=step)
-            self.assertGreaterEqual(one["batches"], 5)
-            self.assertEqual(one["step_s"] == one["batches"] * STEP_S, not trains)
-            self.assertEqual(one["duration_s"] > 5, trains)
-
-    def test_an_evaluation_in_each_step_ends_no_round_later(self):
-        # Bug: batches that count as outside of the loop, each of them, so that the round never ends.
-        def step(_):
-            for _ in Beside(self.made, iter([1])):
-                Clock.now_s += 5
-
-        one = self.round(question("coupled"), step=step)
-        self.assertEqual((one["batches"], one["step_s"]), (3, 3 * STEP_S))
-
-    def test_an_evaluation_between_two_epochs_hides_no_batches_that_are_kept(self):
-        # Bug: itertools.cycle(loader) with a validation now and then, waited for until the script ends.
-        session = self.session([])
-        session._epochs = EpochsOf(4, 0)
-        session._epochs.end()
-        told = []
-        for _ in range(30):
-            session._see_update()
-            for _ in Beside(session, iter([1, 2])):
-                pass
-            told += [one for one in self.channel.sent if "refused" in one]
-        self.assertTrue(told)
-
-    def test_training_on_another_loader_between_two_epochs_keeps_no_batches(self):
-        # Bug: a script with two loops in an epoch, refused for keeping its batches.
-        epochs = EpochsOf(4, 0)
-        epochs.end()
-        self.assertTrue(any(epochs.updated() for _ in range(30)))
-        epochs.begin()
-        epochs.end()
-        for _ in range(30):
-            epochs.goes_on()
-            self.assertFalse(epochs.updated())
 
     def test_coupled_gives_each_batch_once_in_the_order_of_the_script(self):
         self.answers(question("coupled"), question("coupled"))

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
@@ -29,8 +30,9 @@ bool print(const std::string& text, std::FILE* stream) {
          std::fflush(stream) == 0;
 }
 
+/// A reader that has gone wants no more.
 void print_document(const std::string& text) {
-  if (print(text, stdout)) return;
+  if (print(text, stdout) || errno == EPIPE) return;
   throw Error(Fault::internal, "The result could not be written to standard output.");
 }
 

@@ -33,6 +33,7 @@ bool gives_arguments(const LaunchWords& command, const LaunchWords& argv) {
   const std::string &last = command.back(), script = file_of(argv.front());
   if (last.find(' ') != std::string::npos) return false;  // a line of a shell's
   const bool is_module = command.size() > 1 && command[command.size() - 2] == "-m";
+  if (is_module && script == "__main__.py") return true;  // of a package
   return file_of(last) == script ||
          (is_module && last.substr(last.rfind('.') + 1) + ".py" == script);
 }
