@@ -43,7 +43,7 @@ def with_all(call, changes):
     """The changes, and where nobody is to load any more, what the call may have that needs workers."""
     if changes.get("num_workers") != 0 or not call.makes_loader:
         return changes
-    may_be_packed = call.packed() and call.function in ("DataLoader", "WebLoader", "__init__")
+    may_be_packed = len(call.packed()) == 1 and call.function in ("DataLoader", "WebLoader", "__init__")
     return {**changes, **{keyword: value for keyword, value in WITHOUT_WORKERS.items()
                           if may_be_packed or _is_given(call, keyword)}}
 

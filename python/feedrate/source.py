@@ -321,7 +321,8 @@ class _Wanted:
             self._unfollowed.append(" ".join(self._call.source.of(node).split()))
         if origin is not None and self._is_shared(origin, keyword, changes):
             origin = None
-        if isinstance(origin, Literal) and self._is_used_elsewhere(node):
+        # What else depends on the batch is to follow it.
+        if keyword != "batch_size" and isinstance(origin, Literal) and self._is_used_elsewhere(node):
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
         if isinstance(origin, Option) and is_number:
