@@ -94,9 +94,8 @@ class Proof {
   bool is_over(double share) {
     if (sweep_.stopped()) return true;
     if (!race_.at_pass_end()) {
-      const bool may_end =
-          race_.passes() >= interim_analyses.front() || (race_.passes() == 0 && race_.is_stuck());
-      return may_end && sweep_.is_past(share);
+      if (race_.passes() >= interim_analyses.front()) return sweep_.is_past(share);
+      return race_.is_stuck() && sweep_.is_past(2 * longest_share);
     }
     if (race_.passes() >= interim_analyses.back()) return true;
     if (race_.passes() == 1 && sweep_.is_past(share) && is_told()) return true;
