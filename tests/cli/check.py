@@ -226,15 +226,19 @@ def nonsense_is_exit_2_with_one_sentence(tmp):
 def an_update_keeps_why_and_what_was_before(tmp):
     # Bug: a baseline that changed, and nobody knows why; or one that is written half.
     old = baseline(tmp)
+    (tmp / "base.json").rename(tmp / "v1.json")
+    (tmp / "base.jsonl").rename(tmp / "v1.jsonl")
+    (tmp / "base.json").symlink_to("v1.json")
     code, gate = check(tmp, "--update", "--reason", "a slower step, on purpose", step=9000)
     assert code == 0 and any("was updated" in note for note in gate["notes"]), gate
+    assert (tmp / "base.json").is_symlink(), "the link was replaced"
     new = json.loads((tmp / "base.json").read_text())
     validate(new)
     assert new["baseline"]["reason"] == "a slower step, on purpose", new["baseline"]
     assert new["baseline"]["before"]["samples_per_s"] == chosen(old)["samples_per_s"], new["baseline"]
     assert chosen(new)["samples_per_s"]["estimate"] < 0.6 * chosen(old)["samples_per_s"]["estimate"]
     # The journal would bring the old figures back.
-    assert [path.name for path in tmp.iterdir()] == ["base.json"], list(tmp.iterdir())
+    assert sorted(path.name for path in tmp.iterdir()) == ["base.json", "v1.json"], list(tmp.iterdir())
     for one in chosen(new)["rounds"]:
         one["others_share"] = 1.0
     write(tmp, new)

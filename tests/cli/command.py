@@ -291,7 +291,7 @@ def gains_are_over_the_config_that_the_user_has(tmp):
     # Bug: a gain over no workers and batch 32 for somebody who has neither, a config outside of the
     # space that is never measured, or options that a resumed run has lost.
     code, out, err = run(*QUICK, *TABULAR, "--max-batch", "32", "--against", "workers=2,batch=64",
-                         cwd=tmp)
+                         "--price", "3 EUR/h", cwd=tmp)
     assert code == 0, err
     report = json.loads((tmp / "feedrate-tabular.json").read_text())
     validate(report)
@@ -304,6 +304,7 @@ def gains_are_over_the_config_that_the_user_has(tmp):
     assert re.search(rf"now +{rates} ", out), out
     code, out, err = run("--resume", "feedrate-tabular.json", "--json", cwd=tmp)
     assert code == 0 and json.loads(out)["reference"] == report["reference"], err
+    assert report["price"] and json.loads(out)["price"] == report["price"], json.loads(out)["price"]
     # Bug: details that a finished run has, and that nobody can see without measuring again.
     code, out, err = run("--resume", "feedrate-tabular.json", "--verbose", cwd=tmp)
     assert code == 0 and "Each part alone (now): loader" in " ".join(out.split()), out
@@ -636,6 +637,33 @@ def a_full_disk_is_one_sentence(tmp):
         done = subprocess.run([AUTOTUNE, *QUICK, *TABULAR, "--output", "-", "--quiet"], cwd=tmp, stdout=full,
                               stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 70 and "standard output" in done.stderr, (done.returncode, done.stderr)
+
+
+@test
+def a_full_disk_behind_the_screen_costs_no_file(tmp):
+    # Bug: a report of an interrupted run, and no gate, because the screen could not be printed.
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([AUTOTUNE, *QUICK, *TABULAR, "--output", "r.json", "--write", "junit=gate.xml"], cwd=tmp,
+                              stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == 70 and "standard output" in done.stderr, (done.returncode, done.stderr)
+        assert json.loads((tmp / "r.json").read_text())["interrupted"] is False
+        assert "<testsuite" in (tmp / "gate.xml").read_text()
+        done = subprocess.run([AUTOTUNE, "doctor", "--path", "."], cwd=tmp, stdout=full, stderr=subprocess.PIPE, text=True,
+                              check=False)
+    assert done.returncode == 70, (done.returncode, done.stderr)
+
+
+@test
+def a_closed_descriptor_is_no_file_of_ours(tmp):
+    # Bug: standard output that is closed becomes the journal, and the screen is written into it.
+    code, _, err = run(*QUICK, *TABULAR, "--quiet", cwd=tmp)
+    assert code == 0, err
+    journal = (tmp / "feedrate-tabular.jsonl").read_bytes()
+    code, _, err = run("--resume", "feedrate-tabular.json", cwd=tmp, preexec_fn=lambda: os.close(1))
+    assert code == 70 and "standard output" in err, (code, err)
+    assert (tmp / "feedrate-tabular.jsonl").read_bytes() == journal
+    code, out, _ = run(*QUICK, *TABULAR, cwd=tmp, preexec_fn=lambda: os.close(2))
+    assert code == 0 and out.startswith("autotune"), (code, out)
 
 
 @test

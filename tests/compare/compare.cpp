@@ -58,6 +58,10 @@ TEST_CASE("The budget ends a comparison, and what is open stays open", "[compare
   const Comparison open = compare(work, work, {.budget_s = 1}, SharedClock{&now_s});
   CHECK(open.conclusion == Conclusion::inconclusive);
   CHECK(open.blocks < 6);
+  // Bug: a rate that is no number, where no block was measured.
+  const Comparison none = compare(work, work, {.budget_s = 0.01}, SharedClock{&now_s});
+  CHECK(none.blocks == 0);
+  CHECK(none.base_per_s == 0);
 }
 
 TEST_CASE("Two loaders are compared by their samples", "[compare]") {

@@ -66,6 +66,16 @@ TEST_CASE("A patch changes the file below the folder that its names are told fro
   CHECK((fs::status(repository.script).permissions() & fs::perms::owner_exec) != fs::perms::none);
 }
 
+TEST_CASE("A script that is edited while the question stands keeps its edits", "[apply]") {
+  // Bug: the text of before the question, written over what the user has saved meanwhile.
+  const Repository repository;
+  const auto files = patched_files(repository.report());
+  Repository::write(repository.script, "# new\n" + before);
+  CHECK_THROWS_WITH(replace_files(files), ContainsSubstring("was changed meanwhile"));
+  CHECK(Repository::text_of(repository.script) == "# new\n" + before);
+  CHECK_FALSE(fs::exists(repository.script + ".orig"));
+}
+
 TEST_CASE("A script that has changed since is refused, and nothing is written", "[apply]") {
   // Bug: the change lands in the wrong line, or a half-changed file.
   const Repository repository;

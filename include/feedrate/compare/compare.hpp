@@ -136,12 +136,13 @@ class InProcessComparison {
   }
 
   Comparison result() const {
-    const double blocks = std::max<double>(test_.blocks(), 1);  // of none the rates are 0
-    const double some = test_.blocks() > 0 ? 1 : 0;
+    const auto rate_of = [&](double logs) {  // 0 where no block counted
+      return test_.blocks() > 0 ? std::exp(logs / test_.blocks()) : 0.0;
+    };
     return {.conclusion = is_disturbed() ? Conclusion::not_comparable : test_.conclusion(0),
             .speed_ratio = ratio_interval(test_.log_ratio(0)),
-            .base_per_s = some * std::exp(base_logs_ / blocks),
-            .head_per_s = some * std::exp(head_logs_ / blocks),
+            .base_per_s = rate_of(base_logs_),
+            .head_per_s = rate_of(head_logs_),
             .noise = test_.noise(0),
             .blocks = test_.blocks(),
             .disturbed = disturbed_,

@@ -104,6 +104,56 @@ TEST_CASE("A choice that fails in its proof is replaced by the next one", "[prov
   CHECK_FALSE(proven.done());
 }
 
+/// A machine whose four workers are three times as fast as the reference, with its sweep.
+struct Faster {
+  explicit Faster(const std::function<void(FormulaMachine&, const Request&)>& happens = {}) {
+    machine.refuse = [this, happens](const Request& request) {
+      if (happens) happens(machine, request);
+    };
+    sweep.run(sweep.outcome().reference, "explore");
+    const std::size_t trial = sweep.add({.workers = 4, .prefetch = 2, .batch = 32});
+    sweep.outcome().tiers = {{.tier = Tier::safe, .trial = trial, .tie_set = {trial}}};
+  }
+
+  static TuneOptions two() {
+    TuneOptions options;
+    options.space = {.workers = {0, 4}, .prefetch = {2}, .batch = {32}};
+    options.allowed = {Tier::safe};
+    return options;
+  }
+
+  FormulaMachine machine{[](const Config&) { return 1e9; },
+                         [](const Config& config) { return config.workers == 4 ? 3e3 : 1e3; }};
+  TuneOptions options = two();
+  Sweep sweep{machine, options};
+};
+
+TEST_CASE("A proof that no process lives long enough for ends, and keeps the reference",
+          "[prove]") {
+  // Bug: a pass that begins again without end, as each launch of a script lasts one round.
+  Faster faster([](FormulaMachine& machine, const Request&) { ++machine.block; });
+  REQUIRE(Proof(faster.sweep, 0.05).run(0.95));
+  CHECK(faster.sweep.elapsed_s() < 5 * faster.options.budget_s);
+  CHECK(faster.sweep.outcome().recommended().config.workers == 0);
+}
+
+TEST_CASE("A reference that fails in the proof alone is kept, and nothing unproved recommended",
+          "[prove]") {
+  // Bug: one crash of the reference, after many good rounds, recommends what may be slower.
+  bool crashes = false;
+  Faster faster([&](FormulaMachine&, const Request& request) {
+    if (crashes && request.config.workers == 0) throw std::runtime_error("crashed");
+  });
+  crashes = true;
+  CHECK_FALSE(Proof(faster.sweep, 0.05).run(0.95));
+  REQUIRE(Proof(faster.sweep, 0.05).run(0.95));
+  const TierChoice& choice = faster.sweep.outcome().choice();
+  CHECK(choice.trial == faster.sweep.outcome().reference);
+  CHECK(choice.standing == Confidence::unresolved);
+  REQUIRE(choice.promising);
+  CHECK_FALSE(faster.sweep.outcome().verified);
+}
+
 TEST_CASE("Pairs of equals show a gain in less than one of forty proofs", "[prove]") {
   // Bug: an interval that is too narrow for few pairs: two tails of 5 %, at any of the looks.
   Random random(9'000'002, 0, 0);

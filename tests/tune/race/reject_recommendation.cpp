@@ -15,6 +15,7 @@ Outcome chosen(std::size_t safe, std::size_t numerics, std::size_t training) {
   outcome.tiers = {{.tier = Tier::safe, .standing = Confidence::resolved, .trial = safe},
                    {.tier = Tier::numerics, .standing = Confidence::resolved, .trial = numerics},
                    {.tier = Tier::training, .standing = Confidence::resolved, .trial = training}};
+  for (TierChoice& choice : outcome.tiers) choice.is_worth_its_price = true;
   return outcome;
 }
 
@@ -45,6 +46,17 @@ TEST_CASE("The choice of a narrower tier is recommended next", "[reject_recommen
   CHECK(outcome.tiers[1].trial == 0);
   reject_recommendation(outcome);
   CHECK(outcome.choice().trial == 0);
+}
+
+TEST_CASE("A tier that is not worth its price is not recommended instead",
+          "[reject_recommendation]") {
+  // Bug: another rounding for 2 % beyond the workers, as only the larger batch was rejected.
+  Outcome outcome = chosen(1, 2, 3);
+  outcome.trials.resize(4);
+  outcome.tiers[1].is_worth_its_price = false;
+  reject_recommendation(outcome);
+  CHECK(outcome.choice().tier == Tier::safe);
+  CHECK(outcome.choice().trial == 1);
 }
 
 TEST_CASE("A tier beyond the headline is not recommended instead", "[reject_recommendation]") {

@@ -56,6 +56,7 @@ class FinalRace {
     for (const Tier tier : sweep_.options().allowed) {
       if (const auto choice = choose(tier)) outcome.tiers.push_back(*choice);
     }
+    keep_narrowest();
   }
 
   /// Standard deviation of one paired log-ratio; empty before the second pass.
@@ -66,6 +67,20 @@ class FinalRace {
 
  private:
   using Trials = std::vector<std::size_t>;
+
+  /// Where only wider tiers have a choice, the narrowest has the reference, so that theirs are
+  /// asked for their price.
+  void keep_narrowest() {
+    Outcome& outcome = sweep_.outcome();
+    const Tier narrowest = sweep_.options().allowed.front();
+    const bool is_missing = !outcome.tiers.empty() && outcome.tiers.front().tier != narrowest;
+    if (!is_missing || !sweep_.is_open(outcome.reference)) return;
+    outcome.tiers.insert(outcome.tiers.begin(),
+                         {.tier = narrowest,
+                          .trial = outcome.reference,
+                          .tie_set = {outcome.reference},
+                          .gain_upper_bound = std::numeric_limits<double>::infinity()});
+  }
 
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
   static constexpr double settled_mean_gain = 0.0075;

@@ -51,7 +51,8 @@ class Proof {
   /// no more than twice the budget. False where a trial failed: then the choice is to be made
   /// again.
   bool run(double share) {
-    if (!sweep_.is_open(sweep_.outcome().reference)) return skip();
+    const std::size_t reference = sweep_.outcome().reference;
+    if (!sweep_.is_open(reference)) return sweep_.trial(reference).rounds.empty() ? skip() : keep();
     while (trials_.size() > 1 && !is_over(share)) {
       const auto index = race_.propose();
       if (!index) break;
@@ -70,6 +71,24 @@ class Proof {
     outcome.headline = outcome.tiers.front().tier;
     for (TierChoice& choice : outcome.tiers) {
       choice.speedup = {1, 0, infinity};
+    }
+    return true;
+  }
+
+  /// A reference that ran before, and has failed now, is not beaten by what nobody compared with
+  /// it.
+  bool keep() {
+    Outcome& outcome = sweep_.outcome();
+    outcome.headline = outcome.tiers.front().tier;
+    for (TierChoice& choice : outcome.tiers) {
+      const std::size_t seemed = choice.trial;
+      choice = {.tier = choice.tier,
+                .trial = outcome.reference,
+                .tie_set = {outcome.reference},
+                .gain_upper_bound = infinity};
+      if (seemed == outcome.reference) continue;
+      choice.promising = seemed;
+      choice.promise = seen(seemed);
     }
     return true;
   }
@@ -152,6 +171,7 @@ class Proof {
       const bool is_narrowest = &choice == &outcome.tiers.front();
       if (!is_narrowest && objective(choice.trial, recommended).low < wider()) continue;
       recommended = choice.trial;
+      choice.is_worth_its_price = true;
       outcome.headline = choice.tier;
     }
     if (recommended != outcome.reference) outcome.verified = outcome.choice().speedup;

@@ -11,7 +11,7 @@
 namespace feedrate::inline v0 {
 
 /// Withdraws the recommended trial: each tier that chose it returns to the reference. Then the
-/// widest narrower tier that chose another trial gives the recommendation.
+/// widest narrower tier whose choice is worth its price gives the recommendation.
 ///
 /// Measured gains of causes are dropped. Without another recommendation their remedies are
 /// rejected. Needs a tier.
@@ -27,7 +27,8 @@ inline void reject_recommendation(Outcome& outcome) {
   }
   const auto stands =
       std::find_if(outcome.tiers.rbegin(), outcome.tiers.rend(), [&](const TierChoice& choice) {
-        return choice.tier <= outcome.headline && choice.trial != outcome.reference;
+        return choice.tier <= outcome.headline && choice.is_worth_its_price &&
+               choice.trial != outcome.reference;
       });
   if (stands != outcome.tiers.rend()) outcome.headline = stands->tier;
   outcome.verified.reset();

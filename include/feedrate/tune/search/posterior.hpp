@@ -31,7 +31,8 @@ class Posterior {
   std::size_t size() const noexcept { return trials_.size(); }
   std::size_t trial(std::size_t i) const { return trials_[i]; }
   const Config& config(std::size_t i) const { return surrogate_.config(i); }
-  bool is_open(std::size_t i) const { return open_[i]; }  ///< may be run: it has not failed
+  /// May be run: it has not failed, and has room in memory.
+  bool is_open(std::size_t i) const { return open_[i] && sweep_.is_open(trials_[i]); }
   bool was_tried(std::size_t i) const { return tried_[i]; }
   bool within(std::size_t i, Tier tier) const { return sweep_.within(trials_[i], tier); }
   bool has_learnt() const noexcept { return learnt_; }
@@ -66,7 +67,7 @@ class Posterior {
   std::optional<std::size_t> best_of(Value&& value_of, Admits&& admits) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < size(); ++i) {
-      if (!open_[i] || !admits(i)) continue;
+      if (!is_open(i) || !admits(i)) continue;
       if (!best || value_of(i) > value_of(*best)) best = i;
     }
     return best;

@@ -40,8 +40,10 @@ class MemoryLimit {
 
   /// Marks a trial that can't be tried.
   void judge(Trial& trial) {
-    trial.reason = why_not(trial.config);
-    if (!trial.reason.empty()) trial.status = TrialStatus::infeasible;
+    TrialReason why = why_not(trial.config);
+    if (why.empty()) return;
+    trial.reason = std::move(why);
+    trial.status = TrialStatus::infeasible;
   }
 
   /// Of a script's memory more is known once a config has run for the first time: of that one what

@@ -66,6 +66,7 @@ struct TierChoice {
       0;  ///< by so much another finalist could still be faster, 95 %; 0.02 is 2 %
   std::optional<std::size_t> promising = {};  ///< trial that seemed better, and was not shown to be
   Interval promise{1, 1, 1};                  ///< the speed-up of that
+  bool is_worth_its_price = false;            ///< to be recommended, were there no wider tier
 };
 
 /// One part of the pipeline measured alone.
