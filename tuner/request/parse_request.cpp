@@ -52,7 +52,7 @@ void add_trials(CLI::App& app, TuneRequest& request) {
              "Run trials in this process, for debuggers: a crash ends the run.");
   const std::string help =
       "Continue a run that was killed, from the journal beside its report. Only " +
-      listed(beside_resume) + " go with it.";
+      listed(beside_resume) + " may be combined with it.";
   group.text("--resume", request.resume, "REPORT", help.c_str());
 }
 

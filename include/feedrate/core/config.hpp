@@ -32,7 +32,7 @@ constexpr std::string_view name_of(Preprocess preprocess) noexcept {
   return preprocess_names[static_cast<std::size_t>(preprocess)];
 }
 
-/// How PyTorch starts the workers of a script, and so what they have of its process.
+/// How PyTorch starts the workers of a script, and so what they inherit of its process.
 enum class StartMethod : std::uint8_t {
   own,         ///< as the script says, or Python by itself
   fork,        ///< copies of the process, with all that it holds
@@ -50,7 +50,7 @@ constexpr std::string_view name_of(StartMethod method) noexcept {
 /// What changing an axis changes beside the speed. A recommendation is made per tier.
 enum class Tier : std::uint8_t {
   safe,       ///< nothing in the mathematics
-  processes,  ///< what the workers of a script have of its process
+  processes,  ///< what the workers of a script inherit of its process
   numerics,   ///< rounding
   training,   ///< convergence
 };

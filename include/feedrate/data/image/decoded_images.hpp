@@ -45,8 +45,8 @@ class DecodedImages {
     const ImageOptions& images = folder_->options();
     if (images.transform == Transform::none || images.color != ColorJitter{}) {
       throw Error(Fault::usage,
-                  "Pictures that lie decoded are resized and keep their colours: leave out "
-                  "Transform::none and color, or take the folder itself.");
+                  "Decoded pictures are resized, and their colours stay: leave out Transform::none "
+                  "and color, or take the folder itself.");
     }
     choose(options.bytes);
     decode(options.threads);

@@ -19,7 +19,7 @@ namespace detail {
 /// What a choice of a wider tier changes beside the speed.
 inline std::string_view changed_by(Tier tier) {
   if (tier == Tier::training) return "convergence";
-  return tier == Tier::numerics ? "rounding" : "what workers have of the script's process";
+  return tier == Tier::numerics ? "rounding" : "what workers inherit of the script's process";
 }
 
 /// "Offer: 1.21x (1.13 to 1.28) with batch 256, which changes convergence."
