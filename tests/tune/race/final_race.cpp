@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "formula_machine.hpp"
@@ -92,6 +93,25 @@ TEST_CASE("A race is resolved where all others are shown to be slower, and close
   CHECK(lucky.outcome().choice().tie_set.size() == 1);
   CHECK(lucky.outcome().choice().standing == Confidence::close);
   CHECK(lucky.outcome().choice().gain_upper_bound < 0.05);
+}
+
+TEST_CASE("Where the narrowest tier has no choice it keeps the reference", "[final_race]") {
+  // Bug: a larger batch as the narrowest choice, which nobody asks for its price.
+  for (const bool fails : {false, true}) {
+    FormulaMachine machine{[](const Config&) { return 1e3; }, [](const Config&) { return 1e9; }};
+    TuneOptions options = of_batches();
+    options.allowed = {Tier::safe, Tier::training};
+    Sweep sweep{machine, options};
+    for (std::size_t t = fails ? 0 : 1; t < 4; ++t) sweep.run(t, "explore");
+    machine.refuse = [](const Request& request) {
+      if (request.config.batch == 8) throw std::runtime_error("crashed");
+    };
+    if (fails) sweep.run(0, "verify");
+    FinalRace(sweep).conclude();
+    REQUIRE(sweep.outcome().tiers.size() == 2);
+    CHECK(sweep.outcome().tiers.front().trial == 0);
+    CHECK(sweep.outcome().tiers.back().trial != 0);
+  }
 }
 
 TEST_CASE("Equally fast ones are tied, and the cheapest is named", "[final_race]") {

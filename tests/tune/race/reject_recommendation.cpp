@@ -59,6 +59,17 @@ TEST_CASE("A tier that is not worth its price is not recommended instead",
   CHECK(outcome.choice().trial == 1);
 }
 
+TEST_CASE("Where nothing is recommended instead, proven gains are offers",
+          "[reject_recommendation]") {
+  // Bug: bf16, proven to be 3 % faster, neither recommended nor offered, as the batch was rejected.
+  Outcome outcome = chosen(0, 1, 2);
+  for (TierChoice& choice : outcome.tiers) choice.is_worth_its_price = choice.trial == 2;
+  reject_recommendation(outcome);
+  CHECK(outcome.headline == Tier::safe);
+  CHECK(outcome.choice().standing == Confidence::not_confirmed);
+  CHECK(outcome.tiers[1].trial == 1);
+}
+
 TEST_CASE("A tier beyond the headline is not recommended instead", "[reject_recommendation]") {
   // Bug: bf16 as the recommendation of a run that asked for it as a what-if.
   Outcome outcome = chosen(1, 2, 2);

@@ -62,7 +62,8 @@ inline void check_trials(const Outcome& outcome) {
   }
   for (const std::size_t trial : outcome.pareto) require_measured(outcome, trial, "pareto");
   for (const TierChoice& choice : outcome.tiers) {
-    require_measured(outcome, choice.trial, "recommendation.tiers");
+    const bool changes = choice.trial != outcome.reference;  // which may not have run yet
+    if (changes) require_measured(outcome, choice.trial, "recommendation.tiers");
     for (const std::size_t tied : choice.tie_set) {
       require_trial(outcome, tied, "recommendation.tiers");
     }

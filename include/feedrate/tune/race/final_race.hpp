@@ -74,7 +74,8 @@ class FinalRace {
     Outcome& outcome = sweep_.outcome();
     const Tier narrowest = sweep_.options().allowed.front();
     const bool is_missing = !outcome.tiers.empty() && outcome.tiers.front().tier != narrowest;
-    if (!is_missing || !sweep_.is_open(outcome.reference)) return;
+    const bool ran = !sweep_.trial(outcome.reference).rounds.empty();
+    if (!is_missing || (!sweep_.is_open(outcome.reference) && !ran)) return;
     outcome.tiers.insert(outcome.tiers.begin(),
                          {.tier = narrowest,
                           .trial = outcome.reference,

@@ -86,9 +86,10 @@ class Proof {
                 .trial = outcome.reference,
                 .tie_set = {outcome.reference},
                 .gain_upper_bound = infinity};
-      if (seemed == outcome.reference) continue;
+      const Interval promise = seen(seemed);
+      if (promise.estimate <= 1) continue;
       choice.promising = seemed;
-      choice.promise = seen(seemed);
+      choice.promise = promise;
     }
     return true;
   }
@@ -147,7 +148,8 @@ class Proof {
       const Interval gain = objective(choice.trial, reference);
       if (gain.low <= 0 && gain.high > finest_difference) return false;
       const Interval more = objective(choice.trial, narrower);
-      const bool asks = narrower != reference && race_.passes() < interim_analyses[1];
+      const bool is_narrowest = &choice == &sweep_.outcome().tiers.front();
+      const bool asks = !is_narrowest && race_.passes() < interim_analyses[1];
       if (asks && more.low <= wider() && more.high > wider()) return false;
       narrower = choice.trial;
     }
@@ -175,6 +177,14 @@ class Proof {
       outcome.headline = choice.tier;
     }
     if (recommended != outcome.reference) outcome.verified = outcome.choice().speedup;
+    if (is_kept_in_all()) outcome.tiers.front().standing = Confidence::keep_current;
+  }
+
+  /// Whether the widest tier has nothing faster than the reference: then no narrower one has.
+  bool is_kept_in_all() const {
+    const auto& tiers = sweep_.outcome().tiers;
+    return tiers.front().trial == sweep_.outcome().reference &&
+           tiers.back().standing == Confidence::keep_current;
   }
 
   void settle(TierChoice& choice, const TierChoice& narrower) {

@@ -11,7 +11,7 @@
 namespace feedrate::inline v0 {
 
 /// Withdraws the recommended trial: each tier that chose it returns to the reference. Then the
-/// widest narrower tier whose choice is worth its price gives the recommendation.
+/// widest narrower tier whose choice is worth its price gives the recommendation, else none.
 ///
 /// Measured gains of causes are dropped. Without another recommendation their remedies are
 /// rejected. Needs a tier.
@@ -30,7 +30,9 @@ inline void reject_recommendation(Outcome& outcome) {
         return choice.tier <= outcome.headline && choice.is_worth_its_price &&
                choice.trial != outcome.reference;
       });
-  if (stands != outcome.tiers.rend()) outcome.headline = stands->tier;
+  TierChoice& narrowest = outcome.tiers.front();
+  outcome.headline = stands != outcome.tiers.rend() ? stands->tier : narrowest.tier;
+  if (outcome.choice().trial == outcome.reference) narrowest.standing = Confidence::not_confirmed;
   outcome.verified.reset();
   outcome.verified_rounds = 0;
   for (Diagnosis& diagnosis : outcome.diagnoses) {

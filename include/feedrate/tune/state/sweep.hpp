@@ -101,8 +101,9 @@ class Sweep {
     return options;
   }
 
-  /// Runs one coupled round of a trial; its score, or empty when it failed.
+  /// Runs one coupled round of a trial; its score, or empty when it failed, now or before.
   std::optional<Score> run(std::size_t index, std::string_view phase) {
+    if (!is_open(index)) return std::nullopt;
     const Config config = trial(index).config;
     const auto round = calm_attempt({Part::coupled, config, round_options_of(config)}, phase);
     Trial& trial = outcome_.trials[index];
@@ -130,7 +131,6 @@ class Sweep {
   }
   const std::string& failure() const noexcept { return failure_; }
   bool lacked_memory() const noexcept { return out_of_memory_; }  ///< in the last failure
-
   /// A trial can't be run, for the reason of the last failure: lack of memory is a result.
   void give_up(Trial& trial) const {
     trial.status = out_of_memory_ ? TrialStatus::infeasible : TrialStatus::failed;
