@@ -11,6 +11,7 @@ import time
 from . import source
 from .batches import length_of
 from .channel import Channel
+from .evaluation import OtherPass
 from .lanes import attributes_of
 from .plain import Pass
 from .stepping import device_of
@@ -217,8 +218,11 @@ class Director:
         seen.is_reached = True
         if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
             return self._plain.iterate(loader, iterate)
-        if self._session is not None:
-            return self._session.new_epoch(loader) if seen is self._chosen else iterate(loader)
+        if self._session is not None and seen is self._chosen:
+            return self._session.new_epoch(loader)
+        evaluations = self._evaluations()
+        if evaluations is not None:
+            return OtherPass(evaluations, iterate(loader))
         return Tracked(self, seen, loader, iterate(loader))
 
     def iterate_derived(self, loader, iterate):
@@ -235,7 +239,7 @@ class Director:
             self._plain.set_up(loader)
         began_s = time.monotonic()
         made = iterate(loader)
-        if isinstance(made, (Tracked, Pass)) or made is self._session:
+        if isinstance(made, (Tracked, OtherPass, Pass)) or made is self._session:
             return made
         if not is_of_pytorch(made):
             return Opaque(self, seen, made)
@@ -243,6 +247,12 @@ class Director:
         if is_plain:
             return self._plain.reported(loader, made, began_s)
         return self.iterate(loader, lambda _: made)
+
+    def _evaluations(self):
+        """Who tells passes over other loaders from steps, once it is known which loader trains."""
+        if self._session is not None:
+            return self._session.evaluations
+        return self._plain.evaluations if self._plain is not None else None
 
     def _iterated(self, loader):
         if getattr(loader, "_feedrate_seen", None) is None:

@@ -53,6 +53,10 @@ class Epochs:
         self._updates += self.between
         return self.between and self._updates == KEEPS * self._whole + LOOKS
 
+    def trains_elsewhere(self):
+        """The script trains on another loader's batches: these are none that it keeps."""
+        self._updates = 0
+
     def give(self):
         self._given += 1
 

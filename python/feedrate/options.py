@@ -5,6 +5,8 @@ a variable of the environment; and how the usual libraries declare options."""
 import ast
 import os
 
+from .calls import last_word
+
 # Of a dataclass whose fields a library makes options of the command line.
 FIELD_PARSERS = ("HfArgumentParser", "tyro.cli", "simple_parsing.parse", "simple_parsing.ArgumentParser")
 
@@ -92,10 +94,6 @@ class Variable:
 
 class Unknown(Exception):
     """It can't be followed, or there are several possibilities."""
-
-
-def last_word(function):
-    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def option_of(call, name, source, argv):

@@ -12,9 +12,9 @@ import os
 import sys
 
 from . import config_files
-from .calls import INSTALLED, Text, read
+from .calls import INSTALLED, Text, last_word, read
 from .options import (Literal, Override, Unknown, Variable, default_of, dotted, field_option_of, flag_of,
-                      last_word, option_of, parameter_option_of, variable_of)
+                      option_of, parameter_option_of, variable_of)
 
 DEEPEST = 12  # steps from a name to where it is set
 

@@ -7,8 +7,10 @@ import time
 
 from .batches import counter_for, length_of
 from .errors import DataErrors, description_of
+from .evaluation import Evaluations
 from .lanes import settings_of
 from .stepping import number_format, use_threads
+from .training import on_updates
 from .watch import Reporter, reported
 
 
@@ -17,7 +19,8 @@ NONE = object()  # in the place of a batch
 
 
 class PlainReporter(Reporter):
-    """Tells besides how long the script was outside of its loop, between two passes over it; what
+    """Tells besides how long the script was outside of its loop, between two passes over it or to
+    evaluate within it; what
     going on from pass to pass takes: the end of one with its workers, and the start of the next
     until its first batch; and, where the script uses a GPU: once which one, and how much memory its
     tensors took at most."""
@@ -32,6 +35,21 @@ class PlainReporter(Reporter):
     _before = 0  # batches of all passes but the present one
     _looked_s = float("-inf")
     _told_gpu = False
+    _given_s = 0.0  # when the last batch was there
+    _evaluating_s = 0.0
+
+    def add(self, samples, asked_s, now_s):
+        self._given_s = now_s
+        super().add(samples, asked_s, now_s)
+
+    def evaluates(self, seconds):
+        """The script goes on evaluating within its loop; None: no longer. Nothing counts for the rate until
+        the step is over."""
+        now_s = time.monotonic()
+        if seconds is not None and now_s >= self._due_s:
+            self._evaluating_s = now_s - self._given_s
+            self.send(now_s)
+            self._evaluating_s = 0.0
 
     def begin(self, seconds, starts_workers):
         """The first batch of a pass is there, so long after the script began to iterate."""
@@ -49,7 +67,8 @@ class PlainReporter(Reporter):
             self.pass_batches = self.batches - self._before
 
     def _message(self, now_s):
-        return dict(super()._message(now_s), outside_s=self.outside_s, passes=self.passes,
+        return dict(super()._message(now_s), outside_s=self.outside_s + self._evaluating_s,
+                    passes=self.passes,
                     boundary_s=self.boundary_s, start_s=self.start_s,
                     pass_batches=self.pass_batches, **self._of_gpu(now_s))
 
@@ -128,6 +147,7 @@ class Plain:
         self._connect = connect
         self.announce = announce  # that a loader is iterated, and may be the one to report
         self._reporter = None
+        self.evaluations = None  # once there is a reporter
         self._config = config
         self._torch = torch
         self._format = None  # of all steps, once a loader has the settings
@@ -160,8 +180,10 @@ class Plain:
         goes on."""
         if self._reporter is None:
             self._reporter = self._connect()
-        if self._reporter is None:
-            return batches
+            if self._reporter is None:
+                return batches
+            self.evaluations = Evaluations(time.monotonic, self._reporter.evaluates)
+            on_updates(lambda *_: self.evaluations.updated())
         return Pass(batches, self._pass(loader, iter(batches), began_s))
 
     def _pass(self, loader, batches, began_s):
@@ -178,11 +200,20 @@ class Plain:
         try:
             if first is not NONE:
                 reporter.add(self._samples(loader, first), now_s, now_s)
-                yield first
+                yield from self._step(first)
                 del first  # never two batches at once that would not be there without us
-                yield from reported(readable, lambda batch: self._samples(loader, batch), reporter)
+                yield from reported(self._steps(readable), lambda batch: self._samples(loader, batch), reporter)
         finally:
             self._leave(loader, batches)
+
+    def _steps(self, batches):
+        for batch in batches:
+            yield from self._step(batch)
+
+    def _step(self, batch):
+        self.evaluations.begin_step()
+        yield batch
+        self._reporter.outside_s += self.evaluations.end_step()
 
     def _leave(self, loader, batches):
         """The script left the pass, by its end or before. Workers that do not stay end now, in the

@@ -14,6 +14,7 @@ from . import decoding, source
 from .batches import SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
+from .evaluation import Evaluations
 from .footprint import Footprint
 from .lanes import Lanes, UsedUp, attributes_of, has_plain_batches
 from .meter import Meter
@@ -38,6 +39,7 @@ class Session(Rounds):
         self._loader = loader
         self._site = site
         self._precision = precision
+        self._lane = None  # that loaded what the script steps on
         self._updates = Updates(self._see_update)
         self._torch = sys.modules["torch"]
         self._kept = None
@@ -46,6 +48,7 @@ class Session(Rounds):
         self._outside_s = 0.0  # of the last step, that it was not in its loop
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
+        self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere)
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._batch = loader.batch_size or SampleCount()(batch) or 1
@@ -212,11 +215,18 @@ class Session(Rounds):
                 pass
 
     def _see_update(self):
+        self.evaluations.updated()
         if self._epochs.updated():
             self._channel.send({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
                 "keeps the batches, as itertools.cycle(loader) does, so that no loader can make it "
                 "faster from then on. Iterate over the loader anew in each epoch.")})
+
+    def _see_evaluation(self, seconds):
+        """The script evaluates within its loop, for so long by now; None: no longer."""
+        if seconds == 0 and self._lane is not None:
+            self._lane.keep_level()
+        self._channel.send({"outside": seconds is not None})
 
     def _failure(self, question, error):
         if "config" in question:
@@ -244,7 +254,7 @@ class Session(Rounds):
             now["step_threads"] = self._torch.get_num_threads()
             return dict(source.change(self._site, question["changes"], now=now,
                                       step_threads=question.get("step_threads")),
-                        argv=[os.fsencode(word).decode("utf-8", "replace") for word in sys.argv])
+                        argv=words_of_script())
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):
@@ -264,7 +274,8 @@ class Session(Rounds):
 
     def _step(self, batch, times=None, lane=None):
         """Gives a batch that was loaded to the script's loop; seconds until it asks for the next
-        one. `_outside` then tells whether it left its loop between; if not, `times` has the step.
+        one, less what it evaluated meanwhile. `_outside` then tells whether it left its loop between;
+        if not, `times` has the step.
         Where an epoch of the script is over, it is given the end of it first: the lane's batches
         wait."""
         self._outside_s = 0.0
@@ -273,14 +284,19 @@ class Session(Rounds):
             yield from self._between_epochs(lane)
         self._new_pass = self._outside = False
         self._epochs.give()
+        self._lane = lane
+        self.evaluations.begin_step()
         gave_s = self._now()
         start = times.mark() if times is not None else None
         yield batch
-        if times is not None and not self._outside:
-            times.add(start, times.mark())
         step_s = self._now() - gave_s
-        if self._outside:
-            self._outside_s += step_s
+        evaluated_s = self.evaluations.end_step()
+        if times is not None and not self._outside and evaluated_s == 0:
+            times.add(start, times.mark())
+        step_s -= evaluated_s
+        self._outside_s += evaluated_s + (step_s if self._outside else 0.0)
+        if evaluated_s > 0 and lane is not None:
+            lane.resume(self._beat)
         self._updates.add_batch()
         self._beat()
         return step_s
@@ -318,6 +334,16 @@ class Session(Rounds):
     @staticmethod
     def _now():
         return time.perf_counter()
+
+
+def words_of_script():
+    """The script as its launch names it, a file or -m and a module, and its arguments."""
+    words = list(sys.argv)
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    # Of a script below python -m cProfile, and of a folder or an archive, the module is none that was named.
+    if words and spec is not None and spec.origin and os.path.realpath(spec.origin) == os.path.realpath(words[0]):
+        words[:1] = ["-m", spec.name.rpartition(".__main__")[0] or spec.name]
+    return [os.fsencode(word).decode("utf-8", "replace") for word in words]
 
 
 def with_inner(dataset):

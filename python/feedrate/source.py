@@ -12,10 +12,10 @@ import os
 import sys
 
 from . import trainer_arguments
-from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call
+from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call, last_word
 from .config_files import ending_of
 from .edits import WITHOUT_WORKERS, Code, edited, edits_of, with_all
-from .options import Literal, Option, Unknown, Variable, last_word
+from .options import Literal, Option, Unknown, Variable
 from .origin import origin_of, source_of
 from .patch import patch_of, text_of
 from .step_threads import edit_of_threads

@@ -80,6 +80,9 @@ class DataLoader(data.DataLoader):
         epoch, and where PyTorch loads."""
         return self._threads.health() if self._threads is not None else None
 
+    def __getstate__(self):
+        return dict(self.__dict__, _threads=None, _idle=[])  # C++ objects are not sent to other processes
+
     def _batches(self):
         files, idle = self._files, self._idle  # a loop that is left open keeps those that it began with
         # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
@@ -122,7 +125,10 @@ class _Files:
         self.paths, labels = zip(*folder.samples)
         self.labels = list(labels)
         _check_names(self.paths)
-        self._images()
+        self.images = self._images()
+
+    def __getstate__(self):
+        return dict(self.__dict__, images=None)
 
     @staticmethod
     def _settings_of(folder, found):
@@ -140,8 +146,7 @@ class _Files:
         return same and all(now is then or now == then for now, then in zip(seen, self.seen))
 
     def _images(self):
-        """The C++ side of the folder, which can't be pickled with a loader. Raises Unknown where that refuses what
-        PyTorch takes."""
+        """The C++ side of the folder. Raises Unknown where that refuses what PyTorch takes."""
         from ._core import ImageFolder as Images
 
         try:
@@ -158,7 +163,8 @@ class _Files:
         """A C++ loader with the options of a DataLoader."""
         from ._core import Loader
 
-        return Loader(self._images(), batch=loader.batch_size, workers=loader.num_workers,
+        self.images = self.images or self._images()
+        return Loader(self.images, batch=loader.batch_size, workers=loader.num_workers,
                       prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
                       stall_s=loader.timeout or 60)
 

@@ -5,8 +5,8 @@ TrainingArguments, or of a class derived from it, or the words that HfArgumentPa
 import ast
 import collections
 
-from .calls import Parameters
-from .options import Option, last_word, words_of
+from .calls import Parameters, last_word
+from .options import Option, words_of
 from .origin import source_of
 
 # The names there, by those of DataLoader.

@@ -11,6 +11,7 @@ from stub import MODULES, data, torch
 
 from feedrate import attach, director, session
 from feedrate.director import CHECKED, PATIENCE_S, Director
+from feedrate.evaluation import Evaluations
 
 
 class Numbers(data.Dataset):
@@ -42,6 +43,8 @@ class Served:
         self.precision, self.given = precision, given
         self.kept = None
         self.epochs = 0
+        self.seen = []  # of evaluations
+        self.evaluations = Evaluations(lambda: 0.0, self.seen.append)
         Served.made.append(self)
 
     def keep(self, inner, owed=None):
@@ -131,7 +134,7 @@ class MadeAnew(Choosing):
         self.assertEqual(self.channel.sent[-1]["others"], [])
 
     def test_are_one_where_a_launch_is_only_measured(self):
-        plain = mock.Mock(iterate=lambda loader, iterate: iter(["plain"]))
+        plain = mock.Mock(evaluations=None, iterate=lambda loader, iterate: iter(["plain"]))
         self.attach("1", plain)
         got = [list(self.loader(Numbers())) for epoch in range(3)]
         self.assertEqual(got, [["plain"]] * 3)
@@ -401,6 +404,25 @@ class Serving(Choosing):
         self.assertEqual(self.evaluate(other), 7)
         self.assertEqual(len(list(running)), 6)
 
+    def test_sees_what_is_evaluated_within_a_step(self):
+        # Would catch a class of the script's whose __iter__ is a generator, left before its end, unseen.
+        class Few(self.module.DataLoader):
+            def __iter__(self):
+                yield from super().__iter__()
+
+        loader, other, derived = self.loader(Numbers()), self.loader(Numbers(7)), Few(Numbers(7))
+        self.train(loader)
+        served = Served.made[0]
+        for evaluated, left in ((other, False), (other, True), (derived, False), (derived, True)):
+            served.evaluations.begin_step()
+            for _ in evaluated:
+                if left:
+                    break
+            self.assertEqual(served.seen, [0.0, None])
+            served.seen.clear()
+        self.train(loader)
+        self.assertEqual(served.seen, [])
+
     def test_of_workers_is_none(self):
         # Would catch a DataLoader within a dataset, in a forked worker, that answers autotune.
         loader = self.loader(Numbers())
@@ -410,7 +432,7 @@ class Serving(Choosing):
 
 class Launches(Choosing):
     def test_that_only_measure_give_the_wanted_loader_its_settings(self):
-        plain = mock.Mock()
+        plain = mock.Mock(evaluations=None)
         plain.iterate.side_effect = lambda loader, iterate: iter(["plain"])
         self.attach("2", plain)
         other, wanted = self.loader(Numbers(5)), self.loader(Numbers(5))
@@ -418,14 +440,14 @@ class Launches(Choosing):
         self.assertEqual(self.channel.sent, [])
 
     def test_without_a_loader_leave_all_as_they_are(self):
-        plain = mock.Mock()
+        plain = mock.Mock(evaluations=None)
         self.attach(None, plain)
         self.assertEqual(self.evaluate(self.loader(Numbers(5))), 5)
         plain.iterate.assert_not_called()
 
     def test_tell_once_that_a_loader_is_iterated(self):
         # Would catch a rate that the script prints taken for good before the loader's is known.
-        plain = mock.Mock()
+        plain = mock.Mock(evaluations=None)
         self.attach(None, plain)
         loader = self.loader(Numbers(5))
         plain.announce.assert_not_called()

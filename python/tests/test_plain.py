@@ -11,6 +11,7 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import plain as plain_launch
+from feedrate.evaluation import OtherPass
 from feedrate.plain import Plain, PlainReporter
 
 
@@ -206,6 +207,30 @@ class Boundaries(Launch):
                 next(passing)
                 del passing
             self.assertEqual(plain._reporter.boundary_s, seconds)
+
+
+class Evaluations(Launch):
+    def test_within_the_loop_are_outside_of_it(self):
+        # Bug: a launch that confirms, slow by the validation that it met; or ended for its silence meanwhile.
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        for step, _ in enumerate(plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter)):
+            self.now_s += 0.5
+            if step == 1:
+                for _ in OtherPass(plain.evaluations, iter(range(3))):
+                    self.now_s += 100
+        told = connection.messages()
+        self.assertEqual([message["batches"] for message in told], [1, 2, 2, 2, 2, 2, 3])
+        self.assertEqual([message["t"] - message["outside_s"] for message in told],
+                         [0, 0.5, 0.5, 0.5, 0.5, 0.5, 1.5])
+
+    def test_are_none_where_the_script_trains_on_another_loader(self):
+        plain = Plain(lambda: PlainReporter(Connection()), None, torch)
+        for _ in plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter):
+            for _ in OtherPass(plain.evaluations, iter(range(3))):
+                self.now_s += 1
+                plain.evaluations.updated()
+        self.assertEqual(plain._reporter.outside_s, 0)
 
 
 class Passes(Launch):

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of a session: what the loop is given, and what autotune is answered. Time is made up."""
 
+import ast
 import contextlib
+import os
+import pathlib
+import subprocess
 import sys
+import tempfile
 import threading
 import types
 import unittest
@@ -15,6 +20,7 @@ from feedrate import process
 from feedrate import rounds
 from feedrate.epochs import Boundaries
 from feedrate.epochs import Epochs as EpochsOf
+from feedrate.evaluation import OtherPass
 from feedrate.lanes import Lane, Lanes
 from feedrate.process import Memory
 from feedrate.session import Session
@@ -231,6 +237,59 @@ class Rounds(Asking):
         self.assertEqual(one["duration_s"], 1.125)
         self.assertEqual((one["first_batch_s"], one["outside_s"]), (LOAD_S, 0))
         self.assertEqual(one["variability"], 0)
+
+    def test_an_evaluation_within_the_loop_is_no_part_of_a_step(self):
+        # Bug: validation every hundred steps, counted as one step of the config that ran by chance; or a second
+        # loader that is trained on, left out of the step.
+        for part, trains in (("coupled", False), ("coupled", True), ("device", False), ("device", True)):
+            self.steps = []
+
+            def step(_):
+                if len(self.steps) % 3 == 0:
+                    for _ in OtherPass(self.made.evaluations, iter([1, 2])):
+                        Clock.now_s += 5
+                        if trains:
+                            self.made._see_update()
+
+            one = self.round(question(part, min_batches=5), step=step)
+            self.assertGreaterEqual(one["batches"], 5)
+            self.assertEqual(one["step_s"] == one["batches"] * STEP_S, not trains)
+            self.assertEqual(one["duration_s"] > 5, trains)
+            told = [message["outside"] for message in self.channel.sent if "outside" in message]
+            self.assertEqual((told[0], told[-1]), (True, False))
+            if part == "coupled" and not trains:
+                self.assertEqual(one["outside_s"], 20)
+
+    def test_what_was_loaded_during_an_evaluation_is_thrown_away(self):
+        # Bug: rounds with an evaluation in them, faster by all that the workers load meanwhile.
+        def step(_):
+            if len(self.steps) == 2:
+                for _ in OtherPass(self.made.evaluations, iter([1, 2])):
+                    Clock.now_s += 5
+
+        with mock.patch.object(Lane, "keep_level") as keep_level, mock.patch.object(Lane, "resume") as resume:
+            self.answers(question("coupled"), step=step)
+        self.assertEqual((keep_level.call_count, resume.call_count), (2, 2))  # there, and around the round
+
+    def test_an_evaluation_between_two_epochs_hides_no_batches_that_are_kept(self):
+        # Bug: itertools.cycle(loader) with a validation now and then, waited for until the script ends.
+        session = self.session([])
+        session._epochs = EpochsOf(4, 0)
+        session._epochs.end()
+        for _ in range(30):
+            session._see_update()
+            for _ in OtherPass(session.evaluations, iter([1, 2])):
+                pass
+        self.assertEqual(["refused" in message for message in self.channel.sent], [True])
+
+    def test_training_on_another_loader_between_two_epochs_keeps_no_batches(self):
+        # Bug: a script with two loops in an epoch, refused for keeping its batches.
+        session = self.session([], data.DataLoader(Numbers(16), batch_size=4))
+        session._epochs.end()
+        for _ in range(9):
+            for _ in OtherPass(session.evaluations, iter(range(10))):
+                session._see_update()
+        self.assertEqual(self.channel.sent, [])
 
     def test_coupled_gives_each_batch_once_in_the_order_of_the_script(self):
         self.answers(question("coupled"), question("coupled"))
@@ -557,6 +616,29 @@ class Failures(Asking):
         session._channel.send = mock.Mock(side_effect=BrokenPipeError)
         with self.assertRaises(Over):
             next(session)
+
+
+class Words(unittest.TestCase):
+    def said(self, *command):
+        """The script's words, where Python is launched so."""
+        with tempfile.TemporaryDirectory() as folder:
+            text = "from feedrate.session import words_of_script\nprint(words_of_script())\n"
+            for file in ("train.py", "app/__main__.py", "pack/__init__.py", "pack/__main__.py", "pack/train.py"):
+                path = pathlib.Path(folder, file)
+                path.parent.mkdir(exist_ok=True)
+                path.write_text("" if file == "pack/__init__.py" else text)
+            hook = str(pathlib.Path(__file__).resolve().parents[1])
+            done = subprocess.run([sys.executable, *command], cwd=folder, env={**os.environ, "PYTHONPATH": hook},
+                                  capture_output=True, text=True, check=True)
+        return ast.literal_eval(done.stdout.splitlines()[0])
+
+    def test_are_those_of_the_launch(self):
+        # Bug: a launch to paste that gives the options to make, or to the profiler; or none where the script is named.
+        self.assertEqual(self.said("train.py", "-j", "2"), ["train.py", "-j", "2"])
+        self.assertEqual(self.said("-m", "pack.train", "-j", "2"), ["-m", "pack.train", "-j", "2"])
+        self.assertEqual(self.said("-m", "pack"), ["-m", "pack"])
+        self.assertEqual(self.said("app/"), ["app/"])
+        self.assertEqual(self.said("-m", "cProfile", "train.py", "1"), ["train.py", "1"])
 
 
 class Starts(unittest.TestCase):

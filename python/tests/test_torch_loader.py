@@ -5,6 +5,7 @@ or where the package is not built."""
 import io
 import os
 import pathlib
+import pickle
 import sys
 import tempfile
 import threading
@@ -207,6 +208,17 @@ class TestLoops(WithFolder):
         folder.samples[40] = (folder.samples[40][0], 0)
         self.assertEqual(next(iter(loader))[1].tolist()[0], 0)
         self.assertTrue(loader.uses_cpp)
+
+    def test_a_loader_can_be_sent_to_another_process(self):
+        # Bug: mp.spawn(train, (loader,)) refused for the loader's C++ side, before its first epoch or after.
+        loader = DataLoader(self.folder(EVALUATE), batch_size=8)
+        for _ in range(2):
+            sent = pickle.loads(pickle.dumps(loader))
+            batches, others = list(loader), list(sent)
+            self.assertTrue(sent.uses_cpp)
+            self.assertEqual(len(others), len(batches))
+            for (images, _), (other, _) in zip(batches, others):
+                self.assertTrue(torch.equal(images, other))
 
     def test_channels_last(self):
         images, _ = next(iter(self.loader(memory_format=torch.channels_last)))

@@ -786,6 +786,16 @@ def a_script_that_asks_for_input_is_told_of(tmp):
 
 
 @test
+def a_script_that_evaluates_within_its_loop_is_tuned_all_the_same(tmp):
+    # Bug: a validation of a minute after every so many steps, taken for a step that hangs.
+    report, _, err = tuned(tmp, "loops.py", "evaluates_within_its_loop", options=[*TWO, "--trial-timeout", "4s"])
+    nothing_fails(report)
+    gains_by_workers(report)
+    steps_s = [round["step_s"] / round["batches"] for trial in report["trials"] for round in trial["rounds"]]
+    assert max(steps_s) < 0.1, steps_s
+
+
+@test
 def a_script_that_hangs_in_a_step_is_ended_even_against_sigterm(tmp):
     # Bug: a run that hangs with the script.
     mark, begin = uuid.uuid4().hex, time.monotonic()
@@ -795,6 +805,15 @@ def a_script_that_hangs_in_a_step_is_ended_even_against_sigterm(tmp):
     assert code == 6, (code, err)
     wait_until_gone(mark, 5)
     assert time.monotonic() - begin < 60, "the hang was waited for"
+
+
+@test
+def a_script_that_hangs_once_costs_no_config(tmp):
+    # Bug: a hang at the defaults that takes the whole budget, and a failed config for what the storage did.
+    report, _, err = tuned(tmp, "loops.py", "hangs_once", options=[*TWO, "--trial-timeout", "3s"])
+    assert "no batch within 3.00 s" in err and "It is run once more." in err, err
+    nothing_fails(report)
+    gains_by_workers(report)
 
 
 @test

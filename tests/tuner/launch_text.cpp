@@ -20,8 +20,8 @@ TEST_CASE("A launch with other values is the user's own command, changed where t
   CHECK(launch_text(command, argv, Json::array(), {{"WORKERS", "8"}}) ==
         "WORKERS=8 python train.py -j 4 --data 'my data'");
   CHECK(launch_text(command, argv, Json::array(), Json::object()).empty());
-  CHECK(launch_text({"4", "4"}, {}, {{{"words", {"4"}}, {"given", {"5"}}}}, Json::object()) ==
-        "4 5");
+  CHECK(launch_text({"4", "4"}, {"4", "4"}, {{{"words", {"4"}}, {"given", {"5"}}}},
+                    Json::object()) == "4 5");
 }
 
 TEST_CASE("Where another program launches the script, its options are named alone", "[script]") {
@@ -35,8 +35,11 @@ TEST_CASE("Where another program launches the script, its options are named alon
   CHECK(text({"bash", "run.sh"}, {"train.py", "-j", "2"}) == advice);
   CHECK(text({"make", "train"}, {"train.py"}) == advice);
   CHECK(text({"torchrun", "a/train.py"}, {"a/train.py"}) == "torchrun a/train.py -j 8");
-  CHECK(text({"python", "-m", "pack.train"}, {"/src/pack/train.py"}) ==
-        "python -m pack.train -j 8");
+  CHECK(text({"python", "-m", "pack.train"}, {"-m", "pack.train"}) == "python -m pack.train -j 8");
+  CHECK(text({"make", "train"}, {"-m", "train"}) == advice);
+  CHECK(text({"make", "train"}, {"main.py", "train"}) == advice);
+  CHECK(text({"make"}, {}) == advice);
+  CHECK(text({"python", "my train.py"}, {"my train.py"}) == "python 'my train.py' -j 8");
   CHECK(text({"bash", "-c", "python a/train.py"}, {"a/train.py"}) == advice);
   CHECK(text({"srun", "-m", "block", "bash", "run.sh"}, {"train.py"}) == advice);
   const Json fewer = {{{"words", {"-j", "2"}}, {"given", {"-j", "0"}}},

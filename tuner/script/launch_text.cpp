@@ -2,6 +2,7 @@
 #include "script/launch_text.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "feedrate/report/text/shell.hpp"
 
@@ -20,22 +21,16 @@ void replace_words(LaunchWords& command, const LaunchWords& old, const LaunchWor
   command.insert(at, given.begin(), given.end());
 }
 
-std::string file_of(const std::string& path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
-/// Whether the command ends with the script's arguments, or where it has none with the script, or
-/// with its module.
+/// Whether the command ends with the script and its arguments: other words would go to whoever
+/// launches it.
 bool gives_arguments(const LaunchWords& command, const LaunchWords& argv) {
-  if (argv.size() > command.size()) return false;
-  if (argv.size() > 1) return std::equal(argv.rbegin(), argv.rend() - 1, command.rbegin());
-  if (argv.empty()) return true;
-  const std::string &last = command.back(), script = file_of(argv.front());
-  if (last.find(' ') != std::string::npos) return false;  // a line of a shell's
-  const bool is_module = command.size() > 1 && command[command.size() - 2] == "-m";
-  if (is_module && script == "__main__.py") return true;  // of a package
-  return file_of(last) == script ||
-         (is_module && last.substr(last.rfind('.') + 1) + ".py" == script);
+  if (argv.empty() || argv.size() > command.size()) return false;
+  const auto script = command.end() - static_cast<std::ptrdiff_t>(argv.size());
+  if (!std::equal(argv.begin() + 1, argv.end(), script + 1)) return false;
+  if (argv.front() == "-m" || script->find(' ') != std::string::npos)
+    return *script == argv.front();
+  using Path = std::filesystem::path;
+  return Path(*script).filename() == Path(argv.front()).filename();
 }
 
 /// "Give the script -j 8, without --timeout 9, and WORKERS=8, where it is launched."

@@ -9,11 +9,11 @@
 
 namespace feedrate {
 
-/// The command as a shell takes it. `argv` are the words of the script itself, its name first.
-/// `options` holds for each option the "words" that give it today, which are replaced where they
-/// stand in the command, and the "given" ones, which else come last; `environment` holds values by
-/// variable. Empty where both are. Where the command is another program that launches the script,
-/// a sentence says which options the script needs.
+/// The command as a shell takes it. `argv` are the words of the script itself: its file, or -m and
+/// its module, and its arguments. `options` holds for each option the "words" that give it today,
+/// which are replaced where they stand in the command, and the "given" ones, which else come last;
+/// `environment` holds values by variable. Empty where both are. Where another program launches the
+/// script, a sentence says which options the script needs.
 std::string launch_text(std::vector<std::string> command, const std::vector<std::string>& argv,
                         const Json& options, const Json& environment);
 

@@ -207,7 +207,7 @@ void ScriptSession::throw_hung(const Watch& watch) {
   launched_.listen();
   const std::string lines = launched_.last_lines();
   const bool gently = launched_.end(ending_patience_s);
-  throw ChildDied(Fault::trials,
+  throw ChildHung(Fault::trials,
                   "The script finished no batch within " + format_duration(watch.bound_s) +
                       " and was ended (--trial-timeout sets that time" +
                       (gently ? ")." : "; it ignored SIGTERM, and was killed)."),

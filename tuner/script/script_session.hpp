@@ -53,9 +53,9 @@ class ScriptSession {
   const Json& greeting() const { return ranks_.front().greeting; }
   int world() const noexcept { return static_cast<int>(ranks_.size()); }
 
-  /// Asks all ranks the same, and returns their answers by rank. Throws ChildDied where one dies or
-  /// hangs, ScriptEnded where the script came to its end, Error(interrupted) on abort, and where
-  /// one of several has failed what it says.
+  /// Asks all ranks the same, and returns their answers by rank. Throws ChildDied where one dies,
+  /// ChildHung where one hangs, ScriptEnded where the script came to its end, Error(interrupted) on
+  /// abort, and where one of several has failed what it says.
   std::vector<Json> ask(const Json& question, const Watch& watch);
 
   /// Seconds that the script spent between two epochs, in all questions so far.

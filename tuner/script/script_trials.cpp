@@ -64,7 +64,8 @@ void ScriptTrials::start() {
 }
 
 double ScriptTrials::now_s() {
-  return TrialRunner::now_s() - first_start_s_ - std::min(beside_s_, most_beside_s);
+  return TrialRunner::now_s() - first_start_s_ - std::min(beside_s_, most_beside_s) -
+         hangs_.seconds();
 }
 
 void ScriptTrials::launch() try {
@@ -149,12 +150,13 @@ void ScriptTrials::note_death(const Json& question, const ScriptDied& death) {
 }
 
 /// Asks the script; one that came to its end is launched again and asked again, and one that died
-/// once more.
+/// or hung once more.
 std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   watch.bound_s = plan_.timeout_s;
-  bool has_died = false;
+  bool has_died = false, has_hung = false;
   for (int ends = 1;; ++ends) {
     require_script();
+    const double asked_s = TrialRunner::now_s();
     try {
       const double before_s = attached_->outside_s();
       auto answers = attached_->ask(question, watch);
@@ -170,6 +172,12 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
         throw;
       }
       has_died = true;
+    } catch (const ChildHung& hung) {
+      attached_.reset();
+      const bool is_excused = hangs_.excuse(TrialRunner::now_s() - asked_s);
+      if (has_hung || !is_excused) throw;
+      has_hung = true;
+      plan_.say(std::string(hung.what()) + " It is run once more.");
     } catch (const Error& error) {
       attached_.reset();
       // The script is none that can be tuned, whatever the config.

@@ -13,6 +13,7 @@
 
 #include "script/by_config.hpp"
 #include "script/script_session.hpp"
+#include "trials/excused_hangs.hpp"
 #include "trials/trial_runner.hpp"
 
 namespace feedrate {
@@ -28,8 +29,8 @@ struct ScriptPlan {
   std::atomic<bool>* abort = nullptr;  ///< raised where the script can't be run any more
 };
 
-/// Runs rounds in a script. One that comes to its end is launched again; so is one that died, at
-/// the cost of the config that was tried.
+/// Runs rounds in a script. One that comes to its end is launched again; so is one that died or
+/// hung, at the cost of the config that was tried.
 class ScriptTrials final : public TrialRunner {
  public:
   ScriptTrials(ScriptPlan plan, std::optional<Prepared> known);
@@ -45,8 +46,9 @@ class ScriptTrials final : public TrialRunner {
   std::size_t memory_bytes(const Config& config) override;
   bool learns_memory() const override { return true; }
   /// Stands still while the script starts, and while it validates, or does whatever else it does
-  /// between two epochs: that is not tuning. But what a script of few steps, or of short epochs,
-  /// takes for both beyond its first start counts from a minute on.
+  /// between two epochs, and while a trial hung that is run once more: that is not tuning. But what
+  /// a script of few steps, or of short epochs, takes for both beyond its first start counts from a
+  /// minute on.
   double now_s() override;
   std::vector<std::string> notes() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
@@ -82,6 +84,7 @@ class ScriptTrials final : public TrialRunner {
   double first_start_s_ = 0;
   double beside_s_ = 0;  ///< spent on further starts, and between epochs
   double start_s_ = 0;   ///< of the last start
+  ExcusedHangs hangs_;
   int launches_ = 0;
   int batches_per_update_ = 0;  ///< 0: unknown
   bool is_made_anew_ = false;   ///< the script makes its loader in each epoch

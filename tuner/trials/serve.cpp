@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "feedrate/load/skips.hpp"
 #include "journal/request_json.hpp"
 
 namespace feedrate {
@@ -48,18 +49,17 @@ Json answer_to(const Json& question, Measurer& measurer, Channel& channel) {
   }
 }
 
-/// Sends the samples that were skipped with the first answer after it.
-void add_skips(Json& answer, Measurer& measurer, std::size_t& told) {
-  const std::vector<Skip> skips = measurer.skips();
-  if (skips.size() == told) return;
-  for (const Skip& skip : skips) answer["skips"].push_back(to_json(skip));
-  told = skips.size();
+/// Sends the samples that were skipped with the first answer after it, each once.
+void add_skips(Json& answer, Measurer& measurer, DistinctSkips& told) {
+  for (const Skip& skip : measurer.skips()) {
+    if (told.add(skip)) answer["skips"].push_back(to_json(skip));
+  }
 }
 
 }  // namespace
 
 void serve(Measurer& measurer, Channel& channel) {
-  std::size_t skips_told = 0;
+  DistinctSkips skips_told;
   while (const auto question = channel.receive()) {
     Json answer = answer_to(*question, measurer, channel);
     add_skips(answer, measurer, skips_told);

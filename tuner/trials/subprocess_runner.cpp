@@ -105,14 +105,10 @@ std::uint64_t SubprocessRunner::planned_device_bytes(const Config& config) {
                                  "bytes");
 }
 
-/// A hang may be the storage's, or the machine's: the first trials that hang are run once more, and
-/// what that took since `since_s` is no time of the search's. False once there were too many.
+/// With the time that the next child takes to start.
 bool SubprocessRunner::is_excused(double since_s) {
-  constexpr int most_excused = 2;
-  if (++hangs_ > most_excused) return false;
   require_child();
-  excused_s_ += TrialRunner::now_s() - since_s;
-  return true;
+  return hangs_.excuse(TrialRunner::now_s() - since_s);
 }
 
 Json SubprocessRunner::ask(const Json& question, const Watch& watch, double patience) {
@@ -149,10 +145,7 @@ Json SubprocessRunner::ask_once(const Json& question, Watch watch, double patien
 void SubprocessRunner::take_skips(const Json& answer) {
   const auto told = answer.find("skips");
   if (told == answer.end()) return;
-  for (const Skip& skip : told->get<std::vector<Skip>>()) {
-    const auto same = [&](const Skip& known) { return known.sample == skip.sample; };
-    if (std::none_of(skips_.begin(), skips_.end(), same)) skips_.push_back(skip);
-  }
+  for (const Skip& skip : told->get<std::vector<Skip>>()) skips_.add(skip);
 }
 
 Round SubprocessRunner::run(const Request& request) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "feedrate/load/skips.hpp"
+#include "trials/excused_hangs.hpp"
 #include "trials/prepare.hpp"
 #include "trials/trial_runner.hpp"
 #include "trials/watched_child.hpp"
@@ -40,9 +42,9 @@ class SubprocessRunner final : public TrialRunner {
   std::size_t device_memory_bytes(const Config& config) override;
   std::optional<GpuState> gpu_state() override;
   /// Stands still while a hung trial was waited for and its process replaced, twice a run.
-  double now_s() override { return TrialRunner::now_s() - excused_s_; }
+  double now_s() override { return TrialRunner::now_s() - hangs_.seconds(); }
   /// What all children have said so far: asks nobody.
-  std::vector<Skip> skips() override { return skips_; }
+  std::vector<Skip> skips() override { return skips_.all(); }
 
  private:
   void start_once();
@@ -58,9 +60,8 @@ class SubprocessRunner final : public TrialRunner {
   std::unique_ptr<WatchedChild> child_;
   bool planned_ = false;  ///< the child knows the largest batch
   int children_ = 0;
-  int hangs_ = 0;
-  double excused_s_ = 0;
-  std::vector<Skip> skips_;
+  ExcusedHangs hangs_;
+  DistinctSkips skips_;
 };
 
 }  // namespace feedrate

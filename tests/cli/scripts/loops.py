@@ -66,6 +66,18 @@ def validates_first():
             model.train(x)
 
 
+def evaluates_within_its_loop():
+    """For six seconds, after a hundred steps."""
+    val_loader = DataLoader(Rows(960), batch_size=16)
+    for _ in range(1000):
+        for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
+            model.train(x)
+            if step % 100 == 99:
+                for held_out, _ in val_loader:
+                    model.predict(held_out)
+                    time.sleep(0.1)
+
+
 def two_loaders():
     """Trains on both in turn."""
     labelled = DataLoader(Rows(), batch_size=16)
@@ -205,6 +217,16 @@ def hangs():
         model.train(x)
         while step == 14:
             time.sleep(1)
+
+
+def hangs_once():
+    """As long as there is no file `hung`, in its fiftieth step: as where storage or a network hangs."""
+    for _ in range(1000):
+        for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
+            model.train(x)
+            if step == 49 and not os.path.exists("hung"):
+                open("hung", "w").close()
+                time.sleep(3600)
 
 
 def ignores_sigterm():

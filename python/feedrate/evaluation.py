@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Evaluations within the training loop: passes over the script's other DataLoaders between two of its steps."""
+
+TELL_S = 0.2  # between two signs of an evaluation
+
+
+class Evaluations:
+    """Tells evaluations from steps. A pass over another loader is one if it begins and ends in one step, and nothing is
+    updated meanwhile. But a script that evaluates in each step has that as a part of its steps."""
+
+    def __init__(self, now, tell, trains=lambda: None):
+        """`tell(seconds)` is called while the script evaluates, with its seconds in this step so far, and with None
+        when that is over. `trains()` is called where the script trains on another loader's batches."""
+        self._now = now
+        self._tell = tell
+        self._trains = trains
+        self._in_step = False
+        self._in_each_step = False
+        self._open = None  # the outermost pass that goes on
+        self._began_s = 0.0
+        self._told_s = None  # when it was last told of; None: not yet
+        self._has_updated = False  # since it began
+        self._seconds = 0.0  # of this step
+
+    def begin_step(self):
+        """The script is given a batch to train on."""
+        self._leave()
+        self._in_step = True
+        self._in_each_step = self._seconds > 0
+        self._seconds = 0.0
+
+    def end_step(self):
+        """Seconds of this step that are no part of it."""
+        self._leave()
+        self._in_step = False
+        return 0.0 if self._in_each_step else self._seconds
+
+    def updated(self):
+        """The script updated its weights."""
+        self._has_updated = True  # and little more: a compiled update has this in its trace
+
+    def begin(self):
+        """A pass over another loader begins. What names it until its end; None within another pass."""
+        if self._open is not None:
+            return None
+        self._open = object()
+        self._began_s = self._now()
+        self._told_s = None
+        self._has_updated = False
+        self._tell_at_times()
+        return self._open
+
+    def go_on(self, one):
+        """The script asks that pass for its next batch."""
+        if one is None or one is not self._open:
+            return
+        if self._has_updated:
+            self._end_telling()
+            self._trains()
+        else:
+            self._tell_at_times()
+
+    def end(self, one):
+        """That pass is over, or the script left it."""
+        if one is None or one is not self._open:
+            return
+        if self._in_step and not self._has_updated:
+            self._seconds += self._now() - self._began_s
+        self._leave()
+
+    def _tell_at_times(self):
+        if not self._in_step or self._in_each_step:
+            return
+        now_s = self._now()
+        if self._told_s is None or now_s - self._told_s >= TELL_S:
+            self._told_s = now_s
+            self._tell(self._seconds + now_s - self._began_s)
+
+    def _leave(self):
+        self._end_telling()
+        self._open = None
+
+    def _end_telling(self):
+        if self._told_s is not None:
+            self._told_s = None
+            self._tell(None)
+
+
+class OtherPass:
+    """Stands for an iterator of a loader that is not the one which is tuned."""
+
+    def __init__(self, evaluations, inner):
+        self._evaluations = evaluations
+        self._inner = inner
+        self._one = None
+        self._has_begun = False
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self._has_begun:
+            self._evaluations.go_on(self._one)
+        else:
+            self._has_begun = True
+            self._one = self._evaluations.begin()
+        try:
+            return next(self._inner)
+        except StopIteration:
+            self._evaluations.end(self._one)
+            raise
+
+    def __del__(self):
+        """A loop that is left forgets its iterator."""
+        self._evaluations.end(self._one)
+
+    def __len__(self):
+        return len(self._inner)
+
+    def __getattr__(self, name):
+        if name in ("_inner", "_evaluations", "_one"):  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self._inner, name)

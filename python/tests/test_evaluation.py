@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of evaluations within the training loop: what is one, and what is a part of a step. Time is made up."""
+
+import copy
+import unittest
+
+import stub  # noqa: F401  (makes feedrate importable)
+
+from feedrate.evaluation import TELL_S, Evaluations, OtherPass
+
+
+class Steps(unittest.TestCase):
+    def setUp(self):
+        self.now_s = 0.0
+        self.told = []
+        self.trained = 0
+        self.evaluations = Evaluations(lambda: self.now_s, self.told.append, self.trains)
+
+    def trains(self):
+        self.trained += 1
+
+    def pass_over(self, batches=3, batch_s=1.0, updates=False, most=100, also=lambda: None):
+        """A pass of so many batches, or what the script takes of it."""
+        for batch in OtherPass(self.evaluations, iter(range(batches))):
+            if batch == most:
+                break
+            self.now_s += batch_s
+            also()
+            if updates:
+                self.evaluations.updated()
+
+    def left_out(self, does):
+        """Seconds that count as evaluated, of a step of one second besides what it does."""
+        self.evaluations.begin_step()
+        self.now_s += 1
+        does()
+        return self.evaluations.end_step()
+
+    def test_are_without_what_is_evaluated_in_them(self):
+        self.assertEqual(self.left_out(lambda: None), 0)
+        self.assertEqual(self.left_out(self.pass_over), 3)
+        self.assertEqual(self.told, [0, 1, 2, 3, None])
+
+    def test_are_without_all_passes_in_them(self):
+        def twice():
+            self.pass_over(2)
+            self.now_s += 5
+            self.pass_over(3)
+
+        self.assertEqual(self.left_out(twice), 2 + 3)
+        self.assertEqual(self.told, [0, 1, 2, None, 2, 3, 4, 5, None])
+
+    def test_are_without_a_pass_that_is_left(self):
+        # Bug: an evaluation of some batches of a large set, counted as a step.
+        self.assertEqual(self.left_out(lambda: self.pass_over(most=2)), 2)
+
+    def test_count_nested_passes_once(self):
+        self.assertEqual(self.left_out(lambda: self.pass_over(2, also=self.pass_over)), 2 * (1 + 3))
+        self.assertEqual(self.told.count(None), 1)
+
+    def test_have_what_is_trained_on_another_loader(self):
+        self.assertEqual(self.left_out(lambda: self.pass_over(updates=True)), 0)
+        self.assertEqual((self.told, self.trained), ([0, None], 3))
+
+    def test_have_an_evaluation_that_is_in_each_of_them(self):
+        self.assertEqual([self.left_out(self.pass_over) for _ in range(4)], [3, 0, 0, 0])
+        self.assertEqual(self.told, [0, 1, 2, 3, None])
+        self.assertEqual([self.left_out(does) for does in (lambda: None, self.pass_over)], [0, 3])
+
+    def test_have_what_goes_on_over_several_of_them(self):
+        # Bug: a second loader, zipped with the first, taken for an evaluation.
+        other = OtherPass(self.evaluations, iter(range(3)))
+
+        def take():
+            self.now_s += 1
+            next(other, None)
+
+        self.assertEqual([self.left_out(take) for _ in range(5)], [0] * 5)
+        self.assertEqual(self.told, [0, None])
+        self.assertEqual(self.left_out(self.pass_over), 3)
+
+    def test_do_not_have_what_is_between_epochs(self):
+        # Bug: a validation between two epochs, taken off the first step of the next.
+        self.left_out(lambda: None)
+        self.pass_over()
+        self.assertEqual(self.left_out(lambda: None), 0)
+        self.assertEqual((self.told, self.trained), ([], 0))
+
+    def test_of_another_loader_between_epochs_are_told(self):
+        # Bug: a script with two loops in an epoch, refused as one that keeps its batches.
+        self.left_out(lambda: None)
+        self.pass_over(updates=True)
+        self.assertEqual(self.trained, 3)
+
+    def test_tell_of_short_ones_twice(self):
+        self.left_out(lambda: self.pass_over(50, TELL_S / 64))
+        self.assertEqual(self.told, [0, None])
+
+
+class Passes(unittest.TestCase):
+    def test_have_what_the_iterator_has(self):
+        class Inner:
+            _index = 7
+
+            def __len__(self):
+                return 3
+
+        one = OtherPass(Evaluations(lambda: 0.0, lambda seconds: None), Inner())
+        self.assertEqual((len(one), one._index, iter(one)), (3, 7, one))
+        self.assertEqual(copy.copy(one)._index, 7)
+
+
+if __name__ == "__main__":
+    unittest.main()
