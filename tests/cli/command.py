@@ -208,6 +208,8 @@ def nonsense_on_the_command_line_is_exit_2_with_one_sentence(tmp):
         (r"lie in memory", ["--cache", "cold", *TABULAR, "--no-card", "--quiet"]),
         (r"--labels goes with --data", ["--labels", "x.npy"]),
         (r"--budget of 10.0 ms is shorter than one trial", ["--budget", "10ms"]),
+        (r"--budget must be more than 0 and at most a week", ["--budget", "1e30"]),
+        (r"--trial-timeout must be 200ms or more and at most a week", ["--trial-timeout", "1e30"]),
         (r"--search 'best' makes no sense", ["--search", "best"]),
         (r"--search 'grid,random' makes no sense: it takes one of model", ["--search", "grid,random"]),
         (r"--color 'foo' makes no sense: it takes one of auto, always, never\.", ["--color", "foo"]),
@@ -410,7 +412,12 @@ def bad_data_is_exit_4_with_one_sentence(tmp):
         (r"save it as float32 or uint8", ["--data", str(FIXTURES / "npy/i64.npy")]),
         (r"must be as many", ["--data", str(FIXTURES / "npy/f32.npy"), "--labels",
                               str(FIXTURES / "npy/labels_short.npy")]),
+        # Bug: a number of classes that overflows, or a last layer of a terabyte.
+        (r"has the label 2147483647", ["--data", str(FIXTURES / "npy/f32.npy"), "--labels", "largest.npy"]),
     ]
+    largest = bytearray((FIXTURES / "npy/labels_i64.npy").read_bytes())
+    largest[-8:] = struct.pack("<q", 2**31 - 1)
+    (tmp / "largest.npy").write_bytes(largest)
     for sentence, arguments in data:
         refused(4, sentence, *arguments, "--no-card", cwd=tmp)
 
@@ -572,8 +579,8 @@ def quiet_says_nothing_but_the_result(tmp):
     assert code == 0 and "trial" not in err and "Tuning" in err, err
 
 
-def on_terminal(arguments, cwd, columns=80, env=None):
-    """Runs autotune on a pseudo-terminal; returns (exit code, everything shown)."""
+def on_terminal(arguments, cwd, columns=80, env=None, typed=b""):
+    """Runs autotune on a pseudo-terminal, where somebody has typed; returns (exit code, everything shown)."""
     import fcntl
     import termios
     try:
@@ -585,6 +592,7 @@ def on_terminal(arguments, cwd, columns=80, env=None):
         os.chdir(cwd)
         os.environ.update({"TERM": "xterm", **(env or {})})
         os.execv(AUTOTUNE, [AUTOTUNE, *arguments])
+    os.write(terminal, typed)
     shown = b""
     while True:
         try:
@@ -611,6 +619,38 @@ def a_terminal_gets_one_live_line_and_no_color_is_kept(tmp):
 
 
 @test
+def a_name_can_not_write_to_the_terminal(tmp):
+    # Bug: a file of a foreign archive whose name sets the title of the window, or hides a line.
+    evil = "\x1b]0;evil\x07\x1b[2K.jpg"
+    images(tmp / "pictures")
+    (tmp / "pictures" / "class_0" / evil).write_bytes(b"no picture")
+    code, shown = on_terminal([*QUICK, "--batch", "4", "--data", "pictures"], tmp)
+    assert code == 4 and "evil" in shown, (code, shown)
+    assert "\x1b]" not in shown and "\x07" not in shown and "\x1b[2K" not in shown, repr(shown)
+
+
+@test
+def a_command_of_a_journal_is_launched_where_somebody_agreed(tmp):
+    # Bug: a journal of somebody else's that runs what it holds, or shows something else than what it runs.
+    words = ["sh", "-c", "X_KEY=1; echo run >>ran; echo 'rate: 5'; sleep 0.2; echo 'rate: 5'; sleep 9", "x"]
+    process = subprocess.Popen([AUTOTUNE, "--budget", "20s", "--set", "workers={}", "--workers", "1,2", "--rate",
+                                "rate: ([0-9]+)", "--output", "r.json", "--", *words], cwd=tmp, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "trial" in line:
+            break
+    process.kill()
+    process.communicate()
+    (tmp / "ran").unlink(missing_ok=True)
+    code, shown = on_terminal(["--resume", "r.json"], tmp, columns=400, typed=b"n\n")
+    assert code == 0 and "Launch this?" in shown, (code, shown)
+    assert "X_KEY=1; echo run" in shown and f"in {tmp}" in shown, shown
+    assert not (tmp / "ran").exists(), "it was launched all the same"
+    _, _, err = run("--resume", "r.json", "--json", cwd=tmp, stdin=subprocess.DEVNULL)
+    assert "X_KEY=***; echo run" in err, err
+
+
+@test
 def a_narrow_terminal_is_kept_to(tmp):
     # Bug: lines of 80 columns and more on a terminal of 40, by the doctor or before the tuning begins.
     for words in (QUICK + TABULAR, ["doctor", "--path", "."], ["--help"]):
@@ -621,6 +661,21 @@ def a_narrow_terminal_is_kept_to(tmp):
         long = [line for line in lines if len(line) > (50 if words == ["--help"] else 40)
                 and " " in line.strip().removeprefix("-> ") and "autotune --" not in line]
         assert len(lines) > 5 and not long, long
+
+
+@test
+def two_first_starts_share_one_cache(tmp):
+    # Bug: one of them removes, or takes for its own, what the other is just writing.
+    words = [AUTOTUNE, "--budget", "2s", "--no-card", "--workers", "0", "--batch", "16", "--output", "-", "--quiet"]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp)}
+    started = [subprocess.Popen(words, cwd=tmp, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True) for _ in range(2)]
+    for process in started:
+        out, err = process.communicate(timeout=300)
+        assert process.returncode == 0, err
+        validate(json.loads(out))
+    left = [path.name for path in tmp.rglob("*.part*")]
+    assert len(list(tmp.rglob("*.jpg"))) == 2000 and not left, left
 
 
 @test
@@ -670,12 +725,20 @@ def a_closed_descriptor_is_no_file_of_ours(tmp):
 def a_report_that_does_not_fit_the_disk_is_one_sentence_and_the_result_is_shown(tmp):
     # Bug: a sweep whose answer is lost because its file could not be written.
     def small_files():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     code, out, err = run(*QUICK, *TABULAR, "--quiet", cwd=tmp, preexec_fn=small_files)
     assert code == 70 and "The report was not written" in err, (code, err)
     assert out.startswith("autotune"), out
     assert list(tmp.iterdir()) == [], "half a report was left behind"
+
+
+@test
+def a_limit_on_open_files_is_one_sentence(tmp):
+    # Bug: "fcntl: Invalid argument".
+    def limited():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+    refused(70, r"needs more open files.*\(ulimit -n 64\)", *QUICK, *TABULAR, "--quiet", cwd=tmp, preexec_fn=limited)
 
 
 @test

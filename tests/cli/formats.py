@@ -233,7 +233,7 @@ def a_full_disk_leaves_what_was_there(tmp):
     # Bug: half an XML file in the place of yesterday's, or a verdict that is lost with it.
     (tmp / "gate.xml").write_text("yesterday")
     def small_files():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
     code, out, err = run("gate", "pass", "--write", "junit=gate.xml", "--write", "bencher=b.json",
                          cwd=tmp, preexec_fn=small_files)

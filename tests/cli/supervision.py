@@ -387,8 +387,9 @@ def an_interrupted_run_can_be_resumed(tmp):
     process = start(*QUICK, "--budget", "6s", "--workload", "sound", cwd=tmp)
     wait_for(lambda: len(rounds_of(tmp / "feedrate-sound.jsonl")) >= 3, "some rounds")
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
-    assert process.returncode == 130
+    _, err = process.communicate(timeout=60)
+    # Bug: nobody knows whether the signal was heard.
+    assert process.returncode == 130 and "\nautotune: stopping after this trial; again to stop now\n" in err, err
     code, _, err = run("--resume", "feedrate-sound.json", "--quiet", cwd=tmp)
     assert code == 0 and err == "", err
     assert json.loads((tmp / "feedrate-sound.json").read_text())["interrupted"] is False
@@ -399,7 +400,7 @@ def a_journal_that_does_not_fit_the_disk_is_one_sentence(tmp):
     # Bug: a run that dies, or stays silent, because its journal can't be written.
     def limited(size):
         def limit():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
             resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
         return limit
     code, out, err = run(*QUICK, "--workload", "sound", "--quiet", cwd=tmp, preexec_fn=limited(500))

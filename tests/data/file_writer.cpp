@@ -39,6 +39,17 @@ TEST_CASE("A write that fails half way leaves the old file and nothing else") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("Two writers of one file never share a draft") {
+  // Bug: two containers with the same process ids, of which one renames what the other writes.
+  CHECK(detail::draft_of("file") != detail::draft_of("file"));
+  const TemporaryFolder folder;
+  write_bytes(folder / "draft", Bytes{1});
+  CHECK_FALSE(detail::write_new(folder / "draft", Bytes{2}));
+  std::filesystem::create_symlink(folder / "draft", folder / "link");
+  CHECK_FALSE(detail::write_new(folder / "link", Bytes{2}));
+  CHECK(read_bytes(folder / "draft") == Bytes{1});
+}
+
 TEST_CASE("A place that can't be written to is named") {
   // Bug: the error is swallowed and the caller goes on without a file.
   CHECK(contains(error_of([] { write_file("/nowhere/file", Bytes{1}); }), "/nowhere/file"));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets.hpp"
+#include "feedrate/data/samplers.hpp"
 #include "feedrate/load/loader.hpp"
 
 namespace feedrate::sampler_tests {
@@ -62,6 +63,29 @@ TEST_CASE("Ranks share what a sampler chooses", "[loader]") {
   second.epochs = 1;
   Loader loader(Numbers{10}, second);
   CHECK(take_all(loader).labels == std::vector<int>{5, 7, 4});
+}
+
+TEST_CASE("Ranks get batches of like length at the same time", "[loader]") {
+  // Bug: a rank's batch out of several buckets, and ranks that wait for the one with the long
+  // samples.
+  std::vector<std::size_t> lengths(960);
+  for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = i * 7919 % lengths.size();
+  std::vector<std::vector<int>> labels;
+  for (const int rank : {0, 1}) {
+    LoaderOptions asked = options(std::make_shared<LengthSampler>(lengths, 8, 9'000'059, 120));
+    asked.order.shard = {rank, 2};
+    asked.epochs = 1;
+    Loader loader(Numbers{960}, asked);
+    labels.push_back(take_all(loader).labels);
+  }
+  REQUIRE(labels[0].size() == 480);
+  for (std::size_t step = 0; step < 480; step += 4) {
+    std::set<std::size_t> of_step;
+    for (std::size_t i = step; i < step + 4; ++i) {
+      for (const auto& rank : labels) of_step.insert(lengths[static_cast<std::size_t>(rank[i])]);
+    }
+    CHECK(*of_step.rbegin() - *of_step.begin() == 7);
+  }
 }
 
 struct Epochs final : Sampler {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/stream.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
@@ -216,6 +219,33 @@ TEST_CASE("A stream's loader can be moved, left and destroyed at any moment", "[
     CHECK(second.next()->get<std::int32_t>("label")[0] == 0);
   }
 }
+
+// ThreadSanitizer does not follow a fork of several threads.
+#ifndef __SANITIZE_THREAD__
+TEST_CASE("After fork() a stream's loader says where its threads are, and ends at once",
+          "[stream]") {
+  // Bug: the child waits for threads that it does not have, for a minute, and then for their end.
+  std::optional<StreamLoader> loader(std::in_place, Counts{{50, 50}},
+                                     StreamOptions{.batch = 4, .workers = 2});
+  loader->next();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::string said;
+    try {
+      for (int b = 0; b < 20; ++b) loader->next();
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    loader.reset();
+    ::_exit(said.find("fork()") == std::string::npos);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(loader->next());
+}
+#endif
 
 TEST_CASE("With every slot of a stream leased the next batch is refused", "[stream]") {
   // Bug: a deadlock where batches are kept.

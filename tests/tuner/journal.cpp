@@ -163,6 +163,24 @@ TEST_CASE("What is no journal of ours is never replaced", "[journal]") {
                        MessageMatches(ContainsSubstring("There is no journal")));
 }
 
+TEST_CASE("A journal that is out of date is removed, and nothing else", "[journal]") {
+  // Bug: the user's base.jsonl, removed since base.json is a baseline that was updated.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  std::ofstream(path) << "{\"text\": \"a line of a dataset\"}\n";
+  remove_journal(path);
+  CHECK(std::filesystem::exists(path));
+  std::filesystem::remove(path);
+  remove_journal(path);
+  {
+    const Journal running(path, to_json(example_header()));
+    remove_journal(path);
+    CHECK(std::filesystem::exists(path));
+  }
+  remove_journal(path);
+  CHECK_FALSE(std::filesystem::exists(path));
+}
+
 TEST_CASE("A journal is for its owner alone", "[journal]") {
   // Bug: passwords of the command line in a file that everybody may read.
   const JournalFolder folder;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/update.hpp"
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <utility>
 
@@ -88,7 +86,7 @@ Json updated(const Baseline& baseline, const Remeasured& now, const Machine& mac
 void write_baseline(const std::string& path, const Json& document) {
   const std::string text = json_text(document);
   write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  ::unlink(journal_path_of(path).c_str());
+  remove_journal(journal_path_of(path));
 }
 
 }  // namespace feedrate

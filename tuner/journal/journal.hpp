@@ -127,6 +127,15 @@ inline void require_unused_journal(const std::string& path) {
   if (::lstat(path.c_str(), &status) == 0) JournalFile::find_replaceable(path);
 }
 
+/// Removes the journal at `path`, if there is one that nobody writes to; anything else stays.
+inline void remove_journal(const std::string& path) {
+  try {
+    const JournalFile journal = JournalFile::find_replaceable(path);
+    ::unlink(path.c_str());
+  } catch (const Error&) {
+  }
+}
+
 /// A journal that is being written.
 class Journal {
  public:

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "feedrate/load/skips.hpp"
 #include "journal/journal.hpp"
 #include "journal/recorded.hpp"
 #include "journal/request_json.hpp"
@@ -76,7 +77,7 @@ class Journaled final : public Measurer {
 
   /// Seconds at the last answer; those of a recorded run and of this one are added.
   double now_s() override { return elapsed_s_; }
-  std::vector<Skip> skips() override { return skips_; }
+  std::vector<Skip> skips() override { return skips_.all(); }
 
   /// Whether the recorded answers are used up.
   bool is_live() const noexcept { return at_ >= recorded_.size(); }
@@ -169,10 +170,8 @@ class Journaled final : public Measurer {
   std::vector<Skip> add(const std::vector<Skip>& skips) {
     std::vector<Skip> fresh;
     for (const Skip& skip : skips) {
-      const auto same = [&](const Skip& known) { return known.sample == skip.sample; };
-      if (std::none_of(skips_.begin(), skips_.end(), same)) fresh.push_back(skip);
+      if (skips_.add(skip)) fresh.push_back(skip);
     }
-    skips_.insert(skips_.end(), fresh.begin(), fresh.end());
     return fresh;
   }
 
@@ -215,7 +214,7 @@ class Journaled final : public Measurer {
   std::optional<double> live_since_s_;
   int next_block_ = 0;
   int block_offset_ = 0;
-  std::vector<Skip> skips_;
+  DistinctSkips skips_;
   std::exception_ptr fatal_;
 };
 

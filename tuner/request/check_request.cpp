@@ -126,10 +126,13 @@ void check_data_request(const DataRequest& data) {
   throw Error(Fault::usage, "--sample-cost and --cost go with --workload tabular: leave them out.");
 }
 
+constexpr double week_s = 7 * 24 * 3600;
+
 /// Who waits for a trial looks ten times a second whether it lives.
 void check_timeout(double timeout_s) {
-  if (timeout_s >= 0.2) return;
-  throw Error(Fault::usage, "--trial-timeout must be 200ms or more, such as 60s.");
+  if (timeout_s >= 0.2 && timeout_s <= week_s) return;
+  throw Error(Fault::usage,
+              "--trial-timeout must be 200ms or more and at most a week, such as 60s.");
 }
 
 }  // namespace
@@ -142,7 +145,6 @@ Precision parse_what_if(const std::string& text) {
 }
 
 void check_request(const TuneRequest& request) {
-  constexpr double week_s = 7 * 24 * 3600;
   check_timeout(request.trial_timeout_s);
   const double budget_s = request.search.budget_s.value_or(1);
   if (!(budget_s > 0 && budget_s <= week_s)) {

@@ -2,6 +2,8 @@
 // The verb without a name: tunes a workload, the user's data, or the user's command.
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/report/text/shell.hpp"
 #include "journal/resume.hpp"
@@ -14,11 +16,23 @@
 namespace feedrate {
 namespace {
 
+/// The command as it will be launched, with all that it holds, and where.
+std::string whole_line(const CommandRequest& command) {
+  std::string line;
+  for (const std::string& word : command.words) line += ' ' + shell_quoted(word);
+  const auto here = std::filesystem::current_path();
+  const auto folder = command.folder.empty() ? here : here / command.folder;
+  return line + ", in " + shell_quoted(folder.string());
+}
+
 /// A journal says which command is launched, and may come from somebody else: it is shown, and
-/// whoever sits at a terminal is asked.
+/// whoever sits at a terminal is asked. Secrets are shown there alone.
 bool may_launch(const TuneRequest& request, bool yes) {
   if (!request.is_command() || yes) return true;
-  print_error("The run to continue launches: " + shell_line(request.command.words) + "\n");
+  const bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
+  print_error("The run to continue launches:" +
+              (asks ? whole_line(request.command) : ' ' + shell_line(request.command.words)) +
+              "\n");
   return !isatty(STDIN_FILENO) || is_agreed("Launch this? [y/N] ");
 }
 

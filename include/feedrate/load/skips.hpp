@@ -2,10 +2,10 @@
 // The record of skipped samples.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +20,24 @@ struct Skip {
   std::string reason;  ///< what the dataset threw
 };
 
+/// Skips, one of each sample, in the order of discovery.
+class DistinctSkips {
+ public:
+  /// False where one of its sample is there already.
+  bool add(const Skip& skip) {
+    if (!known_.insert(skip.sample).second) return false;
+    all_.push_back(skip);
+    return true;
+  }
+
+  bool contains(std::size_t sample) const { return known_.contains(sample); }
+  const std::vector<Skip>& all() const noexcept { return all_; }
+
+ private:
+  std::set<std::size_t> known_;
+  std::vector<Skip> all_;
+};
+
 /// Which samples were skipped, within an allowance of distinct ones: the same bad file in the
 /// next epoch is no news.
 class Skips {
@@ -27,12 +45,8 @@ class Skips {
   /// Whether `skip` may be left out when `allowed` distinct samples may; records it if so.
   bool admit(const Skip& skip, std::uint64_t allowed) {
     const MutexLock lock(mutex_);
-    const auto place = std::lower_bound(known_.begin(), known_.end(), skip.sample);
-    if (place == known_.end() || *place != skip.sample) {
-      if (distinct_.size() >= allowed) return false;
-      known_.insert(place, skip.sample);
-      distinct_.push_back(skip);
-    }
+    if (distinct_.all().size() >= allowed && !distinct_.contains(skip.sample)) return false;
+    distinct_.add(skip);
     total_.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
@@ -40,7 +54,7 @@ class Skips {
   /// Each skipped sample once, in the order of discovery.
   std::vector<Skip> distinct() const {
     const MutexLock lock(mutex_);
-    return distinct_;
+    return distinct_.all();
   }
 
   /// How often a sample was skipped, in all epochs.
@@ -48,8 +62,7 @@ class Skips {
 
  private:
   mutable Mutex mutex_;
-  std::vector<std::size_t> known_;  ///< the samples in distinct_, ascending
-  std::vector<Skip> distinct_;
+  DistinctSkips distinct_;
   std::atomic<std::uint64_t> total_{0};
 };
 

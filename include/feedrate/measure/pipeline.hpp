@@ -3,12 +3,12 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -142,7 +142,12 @@ class Pipeline final : public Measurer {
   std::vector<Skip> skips() override { return data_.skips(); }
 
  private:
-  using StepKey = std::tuple<Precision, int, int, int>;
+  struct StepKey {
+    Precision precision;
+    int threads, accumulate, batch;
+
+    auto operator<=>(const StepKey&) const = default;
+  };
 
   /// A feed that returns the same batch again and again.
   class Replay {

@@ -85,11 +85,11 @@ class PipelineData {
 
   /// The samples that were left out, each once.
   std::vector<Skip> skips() const {
-    std::vector<Skip> all = skips_;
+    DistinctSkips all = skips_;
     for (const auto& [key, loader] : loaders_) {
-      if (key.variant == Variant::as_is && loader) add_new(all, loader->skips());
+      if (key.variant == Variant::as_is && loader) add(loader->skips(), all);
     }
-    return all;
+    return all.all();
   }
 
  private:
@@ -152,16 +152,13 @@ class PipelineData {
   }
 
   void drop(const Key& key, std::unique_ptr<Loader>& loader) {
-    if (loader && key.variant == Variant::as_is) add_new(skips_, loader->skips());
+    if (loader && key.variant == Variant::as_is) add(loader->skips(), skips_);
     if (in_use_ == loader.get()) in_use_ = nullptr;
     loader.reset();
   }
 
-  static void add_new(std::vector<Skip>& all, const std::vector<Skip>& more) {
-    for (const Skip& skip : more) {
-      const auto same = [&](const Skip& known) { return known.sample == skip.sample; };
-      if (std::none_of(all.begin(), all.end(), same)) all.push_back(skip);
-    }
+  static void add(const std::vector<Skip>& more, DistinctSkips& all) {
+    for (const Skip& skip : more) all.add(skip);
   }
 
   std::shared_ptr<const Source> source_of(const Config& config, Variant variant) const {
@@ -210,7 +207,7 @@ class PipelineData {
   std::uint64_t cursor_ = 0;                        ///< samples read so far, counted across epochs
   std::uint64_t most_read_ = 4096;                  ///< samples of the longest round
   std::map<Key, std::unique_ptr<Loader>> loaders_;  ///< null where dropped, or making it failed
-  std::vector<Skip> skips_;                         ///< of the dropped ones
+  DistinctSkips skips_;                             ///< of the dropped ones
   Loader* in_use_ = nullptr;
 };
 

@@ -9,6 +9,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <map>
+#include <string>
+#include <thread>
 
 #include "feedrate/data/image/image_folder.hpp"
 #include "support.hpp"
@@ -65,6 +67,21 @@ TEST_CASE("An interrupted set is completed and what was there is kept") {
   CHECK((second.made == 8 && second.kept == 4 && second.complete));
   make_textures(whole.path(), small_set);
   CHECK(contents(folder) == contents(whole));
+}
+
+TEST_CASE("Two programs that make one set at once both get it") {
+  // Bug: one finds a folder without a stamp that holds something, and refuses it.
+  for (int round = 0; round < 20; ++round) {
+    const TemporaryFolder folder, whole;
+    const auto make = [&] { return error_of([&] { make_textures(folder.path(), small_set, 1); }); };
+    std::string refusal;
+    std::thread other([&] { refusal = make(); });
+    CHECK(make() == "");
+    other.join();
+    CHECK(refusal == "");
+    make_textures(whole.path(), small_set);
+    CHECK(contents(folder) == contents(whole));
+  }
 }
 
 TEST_CASE("A set of another spec takes the place of the old one, and nothing else is touched") {

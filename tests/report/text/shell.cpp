@@ -52,6 +52,12 @@ TEST_CASE("What is named as a secret is left out of a line", "[shell]") {
         "x '--password=***' 'logger.api_key=***'");
   CHECK(shell_line({"x", "--tokenizer", "gpt2", "--max-tokens", "9", "--token", "--verbose"}) ==
         "x --tokenizer gpt2 --max-tokens 9 --token --verbose");
+  CHECK(shell_line({"PGPASSWORD=a", "--hftoken", "b", "--api-key-value", "c"}) ==
+        "'PGPASSWORD=***' --hftoken '***' --api-key-value '***'");
+  CHECK(shell_line({"x", "s3://me:pw@host/a@b", "http://host:80/a@b", "git@host:a"}) ==
+        "x 's3://me:***@host/a@b' http://host:80/a@b git@host:a");
+  CHECK(shell_line({"sh", "-c", "A_KEY='1 2'; cd 'a b' && x --token t --lr 1 db://u:p@h"}) ==
+        "sh -c " + shell_quoted("A_KEY=***; cd 'a b' && x --token *** --lr 1 db://u:***@h"));
   CHECK(shell_line({"autotune"}, {"--budget", "5s"}) == "autotune --budget 5s");
 }
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace feedrate::inline v0 {
@@ -24,30 +25,79 @@ inline std::string shell_quoted(std::string_view word) {
 
 namespace detail {
 
-/// Whether an option or a variable is named as a secret: --hf-token, api.key, WANDB_API_KEY.
+/// Whether an option or a variable is named as a secret: --hf-token, api.key, WANDB_API_KEY,
+/// PGPASSWORD.
 inline bool names_secret(std::string_view name) {
-  std::string last(name.substr(name.find_last_of("-_.") + 1));  // all where there is none
-  std::transform(last.begin(), last.end(), last.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  constexpr std::array<std::string_view, 9> secrets = {
-      "key", "apikey", "token", "password", "passwd", "pwd", "secret", "credential", "credentials"};
-  return std::find(secrets.begin(), secrets.end(), last) != secrets.end();
+  std::string letters;  // in lower case, without what parts words
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c + 32);
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
+  }
+  constexpr std::array<std::string_view, 8> anywhere = {"password",  "passwd",     "passphrase",
+                                                        "secret",    "credential", "apikey",
+                                                        "accesskey", "privatekey"};
+  constexpr std::array<std::string_view, 3> at_end = {"key", "token", "pwd"};
+  return std::any_of(anywhere.begin(), anywhere.end(),
+                     [&](auto word) { return letters.find(word) != letters.npos; }) ||
+         std::any_of(at_end.begin(), at_end.end(),
+                     [&](auto word) { return letters.ends_with(word); });
+}
+
+/// Without the password of "scheme://user:password@host".
+inline std::string without_url_password(const std::string& word) {
+  const std::size_t scheme = word.find("://");
+  if (scheme == word.npos) return word;
+  const std::size_t at = word.find('@', scheme), colon = word.find(':', scheme + 3);
+  if (at == word.npos || colon > at || word.find('/', scheme + 3) < at) return word;
+  return word.substr(0, colon + 1) + "***" + word.substr(at);
 }
 
 /// Without what follows "NAME=", or the option before, where that is named as a secret.
-inline std::string masked(const std::string& word, std::string_view before) {
+inline std::string masked_word(const std::string& word, std::string_view before) {
   const std::size_t equals = word.find('=');
-  if (equals != word.npos && names_secret(std::string_view(word).substr(0, equals))) {
+  const bool is_setting = equals != word.npos && word.find(' ') > equals;
+  if (is_setting && names_secret(std::string_view(word).substr(0, equals))) {
     return word.substr(0, equals + 1) + "***";
   }
   const bool is_value = before.starts_with('-') && !word.starts_with('-') && names_secret(before);
-  return is_value ? "***" : word;
+  return is_value ? "***" : without_url_password(word);
+}
+
+/// The same of each word of a shell's line.
+inline std::string masked_line(std::string_view line) {
+  std::string text, before, word;
+  char quote = 0;
+  const auto end_word = [&] {
+    text += masked_word(word, before);
+    before = std::exchange(word, {});
+  };
+  for (const char c : line) {
+    const bool parts = quote == 0 && std::string_view(" \t\n;&|").find(c) != std::string_view::npos;
+    if (!parts) word += c;
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    }
+    if (!parts) continue;
+    if (!word.empty()) end_word();
+    text += c;
+  }
+  end_word();
+  return text;
+}
+
+/// A word of a command line without secrets; it may be a line itself, as behind `sh -c` or `-lc`.
+inline std::string masked(const std::string& word, std::string_view before) {
+  if (before.starts_with('-') && before.ends_with('c')) return masked_line(word);
+  const std::string one = masked_word(word, before);
+  return one != word || word.find(' ') == word.npos ? one : masked_line(word);
 }
 
 }  // namespace detail
 
 /// A command line for people: words that a shell reads as they are, with *** in the place of what
-/// options and variables hold that are named as secrets.
+/// options and variables hold that are named as secrets, and of passwords in addresses.
 inline std::string shell_line(const std::vector<std::string>& words) {
   std::string line;
   for (std::size_t i = 0; i < words.size(); ++i) {
