@@ -13,7 +13,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONSUMER = ROOT / "tests/packaging/consumer.cpp"
-SUM, SUM_WITH_IMAGES = "328350", "328351"
+SUM, SUM_WITH_PART = "328350", "328351"
 CMAKE = """cmake_minimum_required(VERSION 3.16)
 project(consumer LANGUAGES CXX)
 {find}
@@ -25,8 +25,10 @@ target_link_libraries(consumer PRIVATE {target})
 {more}
 """
 MESON = """project('consumer', 'cpp', default_options: ['cpp_std=c++20', 'warning_level=3', 'werror=true'])
-executable('consumer', 'consumer.cpp', dependencies: dependency('feedrate'))
+executable('consumer', 'consumer.cpp', dependencies: dependency('feedrate{part}', fallback: 'feedrate'), cpp_args: {defines})
 """
+# What each part is found by, and the CMake component of the same name.
+PARTS = {"images": "jpeglib.h", "train": "cblas.h", "cuda": "cuda_runtime_api.h"}
 
 
 class Skip(Exception):
@@ -43,6 +45,19 @@ def run(*words, cwd=None, **environment):
 def need(program):
     if shutil.which(program) is None:
         raise Skip(f"there is no {program}")
+
+
+def parts_here():
+    """The parts that have here what they need."""
+    include = {"cuda": ["-I/usr/local/cuda/include"], "train": ["-I" + str(path) for path in pathlib.Path("/usr/include").glob(
+        "*/openblas*")]}
+    found = [part for part, header in PARTS.items()
+             if not subprocess.run([*sys.argv[1:], *include.get(part, []), "-x", "c++", "-fsyntax-only", "-"],
+                                   input=f"#include <cstdio>\n#include <{header}>\n", text=True, capture_output=True,
+                                   check=False).returncode]
+    if not found:
+        raise Skip("there is neither libjpeg nor a BLAS nor CUDA")
+    return found
 
 
 def project(tmp):
@@ -93,14 +108,12 @@ def find_package_finds_an_install_of_meson_and_its_parts(tmp):
     need("cmake")
     need("meson")
     prefix = moved_install(tmp, by_meson)
-    include = "#include <cstdio>\n#include <jpeglib.h>\n"
-    if subprocess.run([*sys.argv[1:], "-x", "c++", "-fsyntax-only", "-"], input=include, text=True,
-                      capture_output=True, check=False).returncode:
-        raise Skip("there is no libjpeg")
-    found = built_by_cmake(tmp, "find_package(feedrate REQUIRED COMPONENTS images)",
-                           [f"-DCMAKE_PREFIX_PATH={prefix}"], "feedrate::images",
-                           "target_compile_definitions(consumer PRIVATE WITH_IMAGES)")
-    assert found == SUM_WITH_IMAGES, found
+    for part in parts_here():
+        shutil.rmtree(tmp / "project", ignore_errors=True)
+        found = built_by_cmake(tmp, f"find_package(feedrate REQUIRED COMPONENTS {part})",
+                               [f"-DCMAKE_PREFIX_PATH={prefix}"], f"feedrate::{part}",
+                               f"target_compile_definitions(consumer PRIVATE WITH_{part.upper()})")
+        assert found == SUM_WITH_PART, (part, found)
 
 
 def a_version_that_is_not_compatible_is_refused(tmp):
@@ -132,7 +145,7 @@ def a_meson_subproject_is_the_dependency_alone(tmp):
     folder = project(tmp)
     (folder / "subprojects").mkdir()
     (folder / "subprojects/feedrate").symlink_to(ROOT)
-    (folder / "meson.build").write_text(MESON)
+    (folder / "meson.build").write_text(MESON.format(part="", defines="[]"))
     run("meson", "setup", folder / "build", folder)
     run("meson", "compile", "-C", folder / "build")
     assert run(folder / "build/consumer") == SUM
@@ -142,19 +155,42 @@ def a_meson_subproject_is_the_dependency_alone(tmp):
                                                                               told in ("[]", "{}")), (what, told)
 
 
+def a_meson_subproject_has_parts(tmp):
+    need("meson")
+    folder = project(tmp)
+    (folder / "subprojects").mkdir()
+    (folder / "subprojects/feedrate").symlink_to(ROOT)
+    for part in parts_here():
+        if part == "cuda":  # a project brings its own runtime
+            continue
+        (folder / "meson.build").write_text(MESON.format(part="-" + part, defines=f"['-DWITH_{part.upper()}']"))
+        run("meson", "setup", folder / part, folder)
+        run("meson", "compile", "-C", folder / part)
+        assert run(folder / part / "consumer") == SUM_WITH_PART, part
+
+
+def built_by_pkg_config(tmp, prefix, words, defines=()):
+    """What the consumer prints."""
+    flags = run("pkg-config", "--cflags", "--libs", *words, PKG_CONFIG_PATH=str(prefix / "share/pkgconfig")).split()
+    run(*sys.argv[1:], "-std=c++20", *defines, CONSUMER, "-o", tmp / "consumer", *flags)
+    return run(tmp / "consumer")
+
+
 def pkg_config_tells_the_flags_of_an_install_that_was_moved(tmp):
     need("meson")
     need("pkg-config")
     prefix = moved_install(tmp, by_meson)
-    flags = run("pkg-config", "--define-prefix", "--cflags", "--libs", "feedrate",
-                PKG_CONFIG_PATH=str(prefix / "share/pkgconfig")).split()
-    run(*sys.argv[1:], "-std=c++20", project(tmp) / "consumer.cpp", "-o", tmp / "consumer", *flags)
-    assert run(tmp / "consumer") == SUM
+    assert built_by_pkg_config(tmp, prefix, ["--define-prefix", "feedrate"]) == SUM
+    prefix.rename(tmp / "prefix")  # --define-prefix would move the libraries of a part, too
+    for part in parts_here():
+        if part != "cuda":  # CUDA has no file for pkg-config
+            found = built_by_pkg_config(tmp, tmp / "prefix", ["feedrate-" + part], [f"-DWITH_{part.upper()}"])
+            assert found == SUM_WITH_PART, (part, found)
 
 
 WAYS = [find_package_finds_an_install_of_cmake_that_was_moved, find_package_finds_an_install_of_meson_and_its_parts,
         a_version_that_is_not_compatible_is_refused, add_subdirectory_takes_the_sources_and_installs_nothing,
-        fetch_content_takes_the_sources, a_meson_subproject_is_the_dependency_alone,
+        fetch_content_takes_the_sources, a_meson_subproject_is_the_dependency_alone, a_meson_subproject_has_parts,
         pkg_config_tells_the_flags_of_an_install_that_was_moved]
 
 

@@ -33,7 +33,7 @@ def shadow(folder):
 def run_program(folder, flags):
     """Messages from building and running the program with nothing linked but threads."""
     program = folder / "bare_loader"
-    build = subprocess.run([*compiler(), "-std=c++20", "-pthread", *flags, PROGRAM, "-o", program],
+    build = subprocess.run([*compiler(), "-pthread", *flags, PROGRAM, "-o", program],
                            capture_output=True, text=True, check=False)
     if build.returncode:
         return build.stderr
@@ -51,7 +51,7 @@ def run_readme(folder, flags):
     """Messages from the README's program where libjpeg and BLAS are absent: it is to say so."""
     source, program = folder / "readme.cpp", folder / "readme"
     source.write_text(readme_program())
-    build = subprocess.run([*compiler(), "-std=c++20", "-pthread", *flags, source, "-o", program],
+    build = subprocess.run([*compiler(), "-pthread", *flags, source, "-o", program],
                            capture_output=True, text=True, check=False)
     if build.returncode:
         return build.stderr

@@ -22,7 +22,7 @@ BOUNDS = {
 
 
 def command(*options):
-    return [word for word in compiler() if "ccache" not in word] + ["-std=c++20", f"-I{INCLUDE}",
+    return [word for word in compiler() if "ccache" not in word] + [f"-I{INCLUDE}",
                                                                     *flags_of_build(), *options]
 
 

@@ -30,9 +30,10 @@ def includes(path):
     return pattern.findall(path.read_text())
 
 
-def compiler():
-    """The compiler that the build uses, as a list of words."""
-    return sys.argv[1:] or shlex.split(os.environ.get("CXX", "c++"))
+def compiler(standard="c++20"):
+    """The compiler that the build uses, as a list of words, and the standard unless they name one."""
+    words = sys.argv[1:] or shlex.split(os.environ.get("CXX", "c++"))
+    return words if any(word.startswith("-std=") for word in words) else [*words, "-std=" + standard]
 
 
 def flags_of_build():
@@ -54,7 +55,7 @@ def flags_of_build():
 
 def compile_source(source, *options):
     """Compiles the text `source` from stdin; returns (succeeded, messages)."""
-    command = [*compiler(), "-std=c++20", "-pthread", *options, "-x", "c++", "-"]
+    command = [*compiler(), "-pthread", *options, "-x", "c++", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stderr
 

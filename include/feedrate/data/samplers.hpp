@@ -103,7 +103,8 @@ class WeightedSampler final : public EpochSampler {
 /// shuffled.
 class LengthSampler final : public EpochSampler {
  public:
-  /// `lengths` of all samples; `batch` of the loader. Throws Error(usage) without any, or if
+  /// `lengths` of all samples; `batch` of the loader, times the ranks where several share an epoch:
+  /// then their batches of one step are of like length, too. Throws Error(usage) without any, or if
   /// `batch` or `batches_each` is 0.
   LengthSampler(std::vector<std::size_t> lengths, std::size_t batch, std::uint64_t seed = 0,
                 std::size_t batches_each = 100)
