@@ -10,6 +10,8 @@ import sys
 
 DATA_MODULE = "torch.utils.data.dataloader"
 OPTIMIZER_MODULE = "torch.optim.optimizer"
+SPAWN_MODULE = "torch.multiprocessing.spawn"
+SPAWNED = "FEEDRATE_SPAWNED"  # set for the processes that it starts
 
 
 class _Loader(importlib.abc.Loader):
@@ -103,9 +105,26 @@ def patch(module, director):
     loader_class.__init_subclass__ = classmethod(derived)
 
 
+def mark_spawned(module):
+    """Lets the processes that torch.multiprocessing.spawn() starts know that they are no workers."""
+    start = module.start_processes
+
+    @functools.wraps(start)
+    def marked_start(*args, **kwargs):
+        os.environ[SPAWNED] = "1"
+        try:
+            return start(*args, **kwargs)
+        finally:
+            os.environ.pop(SPAWNED, None)
+
+    module.start_processes = marked_start
+
+
 def install():
-    """Attaches this process to autotune, unless it is a worker of one that is attached."""
-    if is_child_of_python():
+    """Attaches this process to autotune, unless it is a worker of one that is attached. Of a process
+    that torch.multiprocessing.spawn() started only that it trains is seen."""
+    is_spawned = os.environ.pop(SPAWNED, None) is not None
+    if is_child_of_python() and not is_spawned:
         return
 
     directors = []
@@ -117,5 +136,11 @@ def install():
             directors.append(Director.from_environment())
         return directors[0]
 
+    if is_spawned:
+        on_import(OPTIMIZER_MODULE, lambda _: director().watch_for_strangers(
+            "trains in processes that torch.multiprocessing.spawn() starts, where no loader is seen: launch it "
+            "with torchrun"))
+        return
+    on_import(SPAWN_MODULE, mark_spawned)
     on_import(DATA_MODULE, lambda module: patch(module, director()))
     on_import(OPTIMIZER_MODULE, lambda _: director().watch_for_strangers())

@@ -276,9 +276,10 @@ class Director:
             self._say_none("trains on the batches of %s, which has an __iter__ of its own and does "
                            "not take them from PyTorch's" % seen.loader_class)
 
-    def watch_for_strangers(self):
-        """Looks whether something trains although no DataLoader is ever made."""
+    def watch_for_strangers(self, why="trains without a DataLoader of PyTorch"):
+        """Looks whether something trains although no DataLoader is ever made here."""
         if self._plain is None and self._wanted is None:
+            self._why_strange = why
             self._forget_strangers = once(on_updates(self._see_stranger))
 
     def _see_stranger(self, *_):
@@ -288,7 +289,7 @@ class Director:
             self._strange_s = now_s
         elif now_s - self._strange_s > STRANGE_S and not self._seen:
             self._strange_s = float("inf")  # said once
-            self._say_none("trains without a DataLoader of PyTorch")
+            self._say_none(self._why_strange)
 
     def began(self):
         """A loader gave its first batch."""

@@ -6,7 +6,8 @@ TELL_S = 0.2  # between two signs of an evaluation
 
 class Evaluations:
     """Tells evaluations from steps. A pass over another loader is one if it begins and ends in one step, and nothing is
-    updated meanwhile. But a script that evaluates in each step has that as a part of its steps."""
+    updated meanwhile. A trainer may keep its iterator: then the pass ends with the step, if it gave several batches.
+    But a script that evaluates in each step has that as a part of its steps."""
 
     def __init__(self, now, tell, trains=lambda: None):
         """`tell(seconds)` is called while the script evaluates, with its seconds in this step so far, and with None
@@ -18,6 +19,7 @@ class Evaluations:
         self._in_each_step = False
         self._open = None  # the outermost pass that goes on
         self._began_s = 0.0
+        self._batches = 0  # that it was asked for
         self._told_s = None  # when it was last told of; None: not yet
         self._has_updated = False  # since it began
         self._seconds = 0.0  # of this step
@@ -31,6 +33,8 @@ class Evaluations:
 
     def end_step(self):
         """Seconds of this step that are no part of it."""
+        if self._batches > 1:
+            self.end(self._open)
         self._leave()
         self._in_step = False
         return 0.0 if self._in_each_step else self._seconds
@@ -45,6 +49,7 @@ class Evaluations:
             return None
         self._open = object()
         self._began_s = self._now()
+        self._batches = 1
         self._told_s = None
         self._has_updated = False
         self._tell_at_times()
@@ -54,6 +59,7 @@ class Evaluations:
         """The script asks that pass for its next batch."""
         if one is None or one is not self._open:
             return
+        self._batches += 1
         if self._has_updated:
             self._end_telling()
             self._trains()

@@ -54,6 +54,19 @@ class Steps(unittest.TestCase):
         # Bug: an evaluation of some batches of a large set, counted as a step.
         self.assertEqual(self.left_out(lambda: self.pass_over(most=2)), 2)
 
+    def test_are_without_a_pass_whose_iterator_is_kept(self):
+        # Bug: validation by Lightning, which takes as many batches as there are and never meets the end.
+        kept = []
+
+        def evaluate(batches):
+            kept[:] = [OtherPass(self.evaluations, iter(range(5)))]
+            for _ in range(batches):
+                next(kept[0])
+                self.now_s += 1
+
+        steps = [lambda: evaluate(5), lambda: None, lambda: evaluate(2), lambda: None, lambda: evaluate(1)]
+        self.assertEqual([self.left_out(does) for does in steps], [5, 0, 2, 0, 0])
+
     def test_count_nested_passes_once(self):
         self.assertEqual(self.left_out(lambda: self.pass_over(2, also=self.pass_over)), 2 * (1 + 3))
         self.assertEqual(self.told.count(None), 1)

@@ -3,7 +3,7 @@
 journals and command lines. Each is read or refused in a sentence; a crash, a hang, a report of a
 sanitizer, an exit code that is not documented, a process or a file that is left fails.
 
-    python3 tests/attack/attack.py BUILD [--share X] [--first SEED] [--output FILE]
+    python3 tests/attack/attack.py BUILD [--share X] [--first SEED] [--output FILE] [--as-built]
 
 BUILD is a build folder, best with sanitizers: meson setup build-attack -Db_sanitize=address,undefined
 -Db_lundef=false. Half of the command lines resume damaged journals.
@@ -130,9 +130,15 @@ class Attack:
         shutil.rmtree(folder)
         return "; ".join(wrong), words
 
-    def run(self, share, first):
+    def build_all(self):
         subprocess.run(["ninja", "-C", self.build, "--quiet", "tests/attack/attack", "tuner/autotune"],
                        check=True)
+
+    def sanitizers(self):
+        options = json.loads((self.build / "meson-info/intro-buildoptions.json").read_text())
+        return next(option["value"] for option in options if option["name"] == "b_sanitize")
+
+    def run(self, share, first):
         self.help = subprocess.run([self.autotune, "--help"], env=self.environment, text=True,
                                    capture_output=True, check=True).stdout
         self.make_reports()
@@ -187,10 +193,13 @@ def main():
     parser.add_argument("--share", type=float, default=1)
     parser.add_argument("--first", type=int, default=9_000_001)
     parser.add_argument("--output")
+    parser.add_argument("--as-built", action="store_true", help="BUILD is up to date")
     options = parser.parse_args()
     started_s = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         attack = Attack(options.build, folder)
+        if not options.as_built:
+            attack.build_all()
         summary = attack.run(options.share, options.first)
     for failure in attack.failures:
         print("not ok - %s" % failure)
@@ -199,7 +208,7 @@ def main():
     if options.output:
         sys.path.append(str(ROOT / "bench/peers"))
         import origin
-        record = dict(origin.origin(), first_seed=options.first, kinds=summary, inputs=total,
+        record = dict(origin.origin(), sanitizers=attack.sanitizers(), first_seed=options.first, kinds=summary, inputs=total,
                       failures=len(attack.failures))
         pathlib.Path(options.output).write_text(json.dumps(record, indent=2) + "\n")
     sys.exit(bool(attack.failures))

@@ -579,6 +579,15 @@ def quiet_says_nothing_but_the_result(tmp):
     assert code == 0 and "trial" not in err and "Tuning" in err, err
 
 
+@test
+def a_rate_expression_that_backtracks_ends(tmp):
+    # Bug: two to the power of forty ways to match one line of the command.
+    line = "a" * 40 + "b"
+    refused(6, "told nothing|no rate|speed", "--budget", "5s", "--trial-timeout", "2s", "--set", "workers={}", "--workers",
+            "1,2", "--quiet", "--rate", "regex:((?:a+)+)$", "--", "sh", "-c", f"echo {line}; sleep 9", "x", cwd=tmp,
+            timeout=60)
+
+
 def on_terminal(arguments, cwd, columns=80, env=None, typed=b""):
     """Runs autotune on a pseudo-terminal, where somebody has typed; returns (exit code, everything shown)."""
     import fcntl
@@ -744,7 +753,7 @@ def a_limit_on_open_files_is_one_sentence(tmp):
 @test
 def a_limit_on_address_space_hangs_no_run(tmp):
     # Bug: OpenBLAS that asks again and again for 128 MiB that it can't have, until somebody kills the run.
-    for mebibytes in (650, 720, 900):
+    for mebibytes in (400, 520, 650, 720, 900):
         def limited():
             resource.setrlimit(resource.RLIMIT_AS, (mebibytes << 20, mebibytes << 20))
         code, _, err = run(*QUICK, *TABULAR, "--trial-timeout", "20s", cwd=tmp, preexec_fn=limited, timeout=60)

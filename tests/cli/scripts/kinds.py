@@ -107,5 +107,16 @@ def trains_without_a_loader():
         model.train(torch.ones(BATCH, 8))
 
 
+def train_forever(rank):
+    del rank
+    trains_without_a_loader()
+
+
+def trains_in_spawned_processes():
+    import torch.multiprocessing
+
+    torch.multiprocessing.spawn(train_forever, nprocs=2)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
