@@ -111,6 +111,8 @@ def mark_spawned(module):
 
     @functools.wraps(start)
     def marked_start(*args, **kwargs):
+        if kwargs.get("start_method", args[5] if len(args) > 5 else "spawn") == "fork":
+            return start(*args, **kwargs)
         os.environ[SPAWNED] = "1"
         try:
             return start(*args, **kwargs)
@@ -133,7 +135,7 @@ def install():
         if not directors:
             from .director import Director
 
-            directors.append(Director.from_environment())
+            directors.append(Director.from_environment(tells_its_end=not is_spawned))
         return directors[0]
 
     if is_spawned:

@@ -175,12 +175,13 @@ class Director:
         self._forget_strangers = lambda: None
 
     @classmethod
-    def from_environment(cls):
+    def from_environment(cls, tells_its_end=True):
         path = os.environ["FEEDRATE_ATTACH"]
         wanted = os.environ.get("FEEDRATE_LOADER") or None
         plain = plain_of_environment(path) if os.environ.get("FEEDRATE_PLAIN") == "1" else None
         director = cls(lambda: Channel(path), wanted, plain)
-        atexit.register(director.at_exit)
+        if tells_its_end:
+            atexit.register(director.at_exit)
         return director
 
     def note(self, loader, made=True):
@@ -222,7 +223,7 @@ class Director:
             return self._session.new_epoch(loader)
         evaluations = self._evaluations()
         if evaluations is not None:
-            return OtherPass(evaluations, iterate(loader))
+            return OtherPass(evaluations, lambda: iterate(loader))
         return Tracked(self, seen, loader, iterate(loader))
 
     def iterate_derived(self, loader, iterate):
@@ -242,11 +243,18 @@ class Director:
         if isinstance(made, (Tracked, OtherPass, Pass)) or made is self._session:
             return made
         if not is_of_pytorch(made):
-            return Opaque(self, seen, made)
+            return self._opaque(seen, made)
         seen.is_reached = seen.makes_own = True
         if is_plain:
             return self._plain.reported(loader, made, began_s)
         return self.iterate(loader, lambda _: made)
+
+    def _opaque(self, seen, made):
+        """What a derived class brings. It may take its batches ahead: its own end is that of a pass."""
+        evaluations = self._evaluations()
+        if evaluations is None or seen is self._chosen:
+            return Opaque(self, seen, made)
+        return OtherPass(evaluations, lambda: Opaque(self, seen, made))
 
     def _evaluations(self):
         """Who tells passes over other loaders from steps, once it is known which loader trains."""

@@ -9,12 +9,14 @@ class Evaluations:
     updated meanwhile. A trainer may keep its iterator: then the pass ends with the step, if it gave several batches.
     But a script that evaluates in each step has that as a part of its steps."""
 
-    def __init__(self, now, tell, trains=lambda: None):
+    def __init__(self, now, tell, trains=lambda: None, settle=lambda: None):
         """`tell(seconds)` is called while the script evaluates, with its seconds in this step so far, and with None
-        when that is over. `trains()` is called where the script trains on another loader's batches."""
+        when that is over. `trains()` is called where the script trains on another loader's batches. `settle()` waits
+        until a GPU, which works behind the script, has done its work."""
         self._now = now
         self._tell = tell
         self._trains = trains
+        self._settle = settle
         self._in_step = False
         self._in_each_step = False
         self._open = None  # the outermost pass that goes on
@@ -48,15 +50,16 @@ class Evaluations:
         if self._open is not None:
             return None
         self._open = object()
-        self._began_s = self._now()
-        self._batches = 1
-        self._told_s = None
+        self._batches = 0
         self._has_updated = False
-        self._tell_at_times()
+        if self._leaves_out():
+            self._settle()
+        self._began_s = self._now()
+        self._tell_at_times(self._began_s)
         return self._open
 
-    def go_on(self, one):
-        """The script asks that pass for its next batch."""
+    def take(self, one):
+        """The script asks that pass for a batch."""
         if one is None or one is not self._open:
             return
         self._batches += 1
@@ -64,21 +67,23 @@ class Evaluations:
             self._end_telling()
             self._trains()
         else:
-            self._tell_at_times()
+            self._tell_at_times(self._now())
 
     def end(self, one):
         """That pass is over, or the script left it."""
         if one is None or one is not self._open:
             return
+        if self._leaves_out():
+            self._settle()
         if self._in_step and not self._has_updated:
             self._seconds += self._now() - self._began_s
         self._leave()
 
-    def _tell_at_times(self):
-        if not self._in_step or self._in_each_step:
-            return
-        now_s = self._now()
-        if self._told_s is None or now_s - self._told_s >= TELL_S:
+    def _leaves_out(self):
+        return self._in_step and not self._in_each_step
+
+    def _tell_at_times(self, now_s):
+        if self._leaves_out() and (self._told_s is None or now_s - self._told_s >= TELL_S):
             self._told_s = now_s
             self._tell(self._seconds + now_s - self._began_s)
 
@@ -93,23 +98,19 @@ class Evaluations:
 
 
 class OtherPass:
-    """Stands for an iterator of a loader that is not the one which is tuned."""
+    """Stands for an iterator of a loader that is not the one which is tuned: what `iterate()` makes."""
 
-    def __init__(self, evaluations, inner):
+    def __init__(self, evaluations, iterate):
         self._evaluations = evaluations
-        self._inner = inner
-        self._one = None
-        self._has_begun = False
+        self._one = self._inner = None
+        self._one = evaluations.begin()  # the start of its workers is a part of it
+        self._inner = iterate()
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        if self._has_begun:
-            self._evaluations.go_on(self._one)
-        else:
-            self._has_begun = True
-            self._one = self._evaluations.begin()
+        self._evaluations.take(self._one)
         try:
             return next(self._inner)
         except StopIteration:
@@ -117,7 +118,8 @@ class OtherPass:
             raise
 
     def __del__(self):
-        """A loop that is left forgets its iterator."""
+        """A loop that is left forgets its iterator; the end of its workers is a part of it, too."""
+        self._inner = None
         self._evaluations.end(self._one)
 
     def __len__(self):

@@ -7,7 +7,7 @@ import time
 
 from . import process
 from .gpu_time import StepTimes
-from .stepping import device_of
+from .stepping import device_of, settle
 
 
 class Meter:
@@ -66,7 +66,7 @@ class Meter:
         if self.step_times is None:
             return 0.0
         began_s = self._now()
-        self._torch.cuda.synchronize()
+        settle(self._torch)
         return self._now() - began_s
 
     def _read(self):

@@ -9,7 +9,7 @@ from .batches import counter_for, length_of
 from .errors import DataErrors, description_of
 from .evaluation import Evaluations
 from .lanes import settings_of
-from .stepping import number_format, use_threads
+from .stepping import number_format, settle, use_threads
 from .training import on_updates
 from .watch import Reporter, reported
 
@@ -182,7 +182,8 @@ class Plain:
             self._reporter = self._connect()
             if self._reporter is None:
                 return batches
-            self.evaluations = Evaluations(time.monotonic, self._reporter.evaluates)
+            self.evaluations = Evaluations(time.monotonic, self._reporter.evaluates,
+                                           settle=lambda: settle(self._torch))
             on_updates(lambda *_: self.evaluations.updated())
         return Pass(batches, self._pass(loader, iter(batches), began_s))
 
@@ -212,8 +213,10 @@ class Plain:
 
     def _step(self, batch):
         self.evaluations.begin_step()
-        yield batch
-        self._reporter.outside_s += self.evaluations.end_step()
+        try:
+            yield batch
+        finally:  # also where the loop is left
+            self._reporter.outside_s += self.evaluations.end_step()
 
     def _leave(self, loader, batches):
         """The script left the pass, by its end or before. Workers that do not stay end now, in the

@@ -20,7 +20,7 @@ from .lanes import Lanes, UsedUp, attributes_of, has_plain_batches
 from .meter import Meter
 from .rounds import Rounds
 from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
-from .stepping import device_of, step_settings
+from .stepping import device_of, settle, step_settings
 from .training import Updates
 from .window import Wanted
 
@@ -40,6 +40,8 @@ class Session(Rounds):
         self._site = site
         self._precision = precision
         self._lane = None  # that loaded what the script steps on
+        self._times = self._start = None  # of a GPU in this step, and the mark from which on it counts
+        self._is_evaluating = False
         self._updates = Updates(self._see_update)
         self._torch = sys.modules["torch"]
         self._kept = None
@@ -48,7 +50,8 @@ class Session(Rounds):
         self._outside_s = 0.0  # of the last step, that it was not in its loop
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
-        self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere)
+        self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere,
+                                       lambda: settle(self._torch))
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._batch = loader.batch_size or SampleCount()(batch) or 1
@@ -217,7 +220,7 @@ class Session(Rounds):
     def _see_update(self):
         self.evaluations.updated()
         if self._epochs.updated():
-            self._channel.send({"refused": (
+            self._say({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
                 "keeps the batches, as itertools.cycle(loader) does, so that no loader can make it "
                 "faster from then on. Iterate over the loader anew in each epoch.")})
@@ -226,7 +229,20 @@ class Session(Rounds):
         """The script evaluates within its loop, for so long by now; None: no longer."""
         if seconds == 0 and self._lane is not None:
             self._lane.keep_level()
-        self._channel.send({"outside": seconds is not None})
+        if self._times is not None and (seconds is None) == self._is_evaluating:
+            if seconds is None:
+                self._start = self._times.mark()
+            else:
+                self._times.add(self._start, self._times.mark())
+        self._is_evaluating = seconds is not None
+        self._say({"outside": self._is_evaluating})
+
+    def _say(self, message):
+        """To be called from the script's own code: where nobody listens, it ends."""
+        try:
+            self._channel.send(message)
+        except OSError:
+            self._end()
 
     def _failure(self, question, error):
         if "config" in question:
@@ -287,12 +303,12 @@ class Session(Rounds):
         self._lane = lane
         self.evaluations.begin_step()
         gave_s = self._now()
-        start = times.mark() if times is not None else None
+        self._times, self._start = times, times.mark() if times is not None else None
         yield batch
-        step_s = self._now() - gave_s
         evaluated_s = self.evaluations.end_step()
-        if times is not None and not self._outside and evaluated_s == 0:
-            times.add(start, times.mark())
+        step_s = self._now() - gave_s
+        if times is not None and not self._outside:
+            times.add(self._start, times.mark())
         step_s -= evaluated_s
         self._outside_s += evaluated_s + (step_s if self._outside else 0.0)
         if evaluated_s > 0 and lane is not None:

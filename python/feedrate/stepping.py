@@ -17,6 +17,12 @@ def device_of(torch):
     return "cuda" if torch.cuda.is_initialized() else "cpu"
 
 
+def settle(torch):
+    """Waits until a GPU, which works behind the script, has done what was launched."""
+    if device_of(torch) == "cuda":
+        torch.cuda.synchronize()
+
+
 @contextlib.contextmanager
 def step_settings(torch, config, own):
     """Threads and number format of the steps within; those of before behind it. The script itself

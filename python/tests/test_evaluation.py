@@ -21,7 +21,7 @@ class Steps(unittest.TestCase):
 
     def pass_over(self, batches=3, batch_s=1.0, updates=False, most=100, also=lambda: None):
         """A pass of so many batches, or what the script takes of it."""
-        for batch in OtherPass(self.evaluations, iter(range(batches))):
+        for batch in OtherPass(self.evaluations, lambda: iter(range(batches))):
             if batch == most:
                 break
             self.now_s += batch_s
@@ -59,7 +59,7 @@ class Steps(unittest.TestCase):
         kept = []
 
         def evaluate(batches):
-            kept[:] = [OtherPass(self.evaluations, iter(range(5)))]
+            kept[:] = [OtherPass(self.evaluations, lambda: iter(range(5)))]
             for _ in range(batches):
                 next(kept[0])
                 self.now_s += 1
@@ -82,11 +82,12 @@ class Steps(unittest.TestCase):
 
     def test_have_what_goes_on_over_several_of_them(self):
         # Bug: a second loader, zipped with the first, taken for an evaluation.
-        other = OtherPass(self.evaluations, iter(range(3)))
+        made = []
 
         def take():
             self.now_s += 1
-            next(other, None)
+            made[:] = made or [OtherPass(self.evaluations, lambda: iter(range(3)))]
+            next(made[0], None)
 
         self.assertEqual([self.left_out(take) for _ in range(5)], [0] * 5)
         self.assertEqual(self.told, [0, None])
@@ -105,6 +106,53 @@ class Steps(unittest.TestCase):
         self.pass_over(updates=True)
         self.assertEqual(self.trained, 3)
 
+    def test_are_without_the_start_and_the_end_of_workers(self):
+        # Bug: a step that is slow by the workers of a validation, which start each time.
+        class Working:
+            def __init__(working):
+                working.left = 2
+                self.now_s += 10
+
+            def __next__(working):
+                if working.left == 0:
+                    working.__del__()
+                    raise StopIteration
+                working.left -= 1
+
+            def __del__(working):
+                self.now_s += 20 if working.left is not None else 0
+                working.left = None
+
+        def evaluate(most):
+            for batch, _ in enumerate(OtherPass(self.evaluations, Working)):
+                if batch == most:
+                    break
+
+        steps = [lambda: evaluate(5), lambda: None, lambda: evaluate(0), lambda: None]
+        self.assertEqual([self.left_out(does) for does in steps], [30, 0, 30, 0])
+
+    def test_wait_for_what_a_gpu_has_to_do_before_and_behind_them(self):
+        # Bug: a second of queued steps, waited for by the first result of a validation and left out with it.
+        queued = [1.0]
+
+        def settle():
+            self.now_s += queued[0]
+            queued[0] = 0.0
+
+        def evaluate():
+            self.pass_over(2, also=lambda: queued.__setitem__(0, 4.0))
+
+        self.evaluations = Evaluations(lambda: self.now_s, self.told.append, settle=settle)
+        self.assertEqual(self.left_out(evaluate), 2 + 4)
+
+    def test_are_told_from_their_very_begin(self):
+        # Bug: a first sign of 1e-7 s, which nobody takes for the first.
+        clock = iter(range(1000))
+        evaluations = Evaluations(lambda: next(clock), self.told.append)
+        evaluations.begin_step()
+        evaluations.begin()
+        self.assertEqual(self.told, [0])
+
     def test_tell_of_short_ones_twice(self):
         self.left_out(lambda: self.pass_over(50, TELL_S / 64))
         self.assertEqual(self.told, [0, None])
@@ -118,7 +166,7 @@ class Passes(unittest.TestCase):
             def __len__(self):
                 return 3
 
-        one = OtherPass(Evaluations(lambda: 0.0, lambda seconds: None), Inner())
+        one = OtherPass(Evaluations(lambda: 0.0, lambda seconds: None), Inner)
         self.assertEqual((len(one), one._index, iter(one)), (3, 7, one))
         self.assertEqual(copy.copy(one)._index, 7)
 

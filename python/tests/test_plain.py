@@ -217,17 +217,28 @@ class Evaluations(Launch):
         for step, _ in enumerate(plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter)):
             self.now_s += 0.5
             if step == 1:
-                for _ in OtherPass(plain.evaluations, iter(range(3))):
+                for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
                     self.now_s += 100
         told = connection.messages()
         self.assertEqual([message["batches"] for message in told], [1, 2, 2, 2, 2, 2, 3])
         self.assertEqual([message["t"] - message["outside_s"] for message in told],
                          [0, 0.5, 0.5, 0.5, 0.5, 0.5, 1.5])
 
+    def test_behind_a_loop_that_is_left_are_outside_of_it_once(self):
+        # Bug: those of a loop that ends by break count for the next one.
+        plain = Plain(lambda: PlainReporter(Connection()), None, torch)
+        for _ in range(3):
+            for _ in plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter):
+                self.now_s += 1
+                break
+            for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
+                self.now_s += 100
+        self.assertEqual(plain._reporter.outside_s, 2 * 300)
+
     def test_are_none_where_the_script_trains_on_another_loader(self):
         plain = Plain(lambda: PlainReporter(Connection()), None, torch)
         for _ in plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter):
-            for _ in OtherPass(plain.evaluations, iter(range(3))):
+            for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
                 self.now_s += 1
                 plain.evaluations.updated()
         self.assertEqual(plain._reporter.outside_s, 0)

@@ -246,7 +246,7 @@ class Rounds(Asking):
 
             def step(_):
                 if len(self.steps) % 3 == 0:
-                    for _ in OtherPass(self.made.evaluations, iter([1, 2])):
+                    for _ in OtherPass(self.made.evaluations, lambda: iter([1, 2])):
                         Clock.now_s += 5
                         if trains:
                             self.made._see_update()
@@ -264,12 +264,42 @@ class Rounds(Asking):
         # Bug: rounds with an evaluation in them, faster by all that the workers load meanwhile.
         def step(_):
             if len(self.steps) == 2:
-                for _ in OtherPass(self.made.evaluations, iter([1, 2])):
+                for _ in OtherPass(self.made.evaluations, lambda: iter([1, 2])):
                     Clock.now_s += 5
 
         with mock.patch.object(Lane, "keep_level") as keep_level, mock.patch.object(Lane, "resume") as resume:
             self.answers(question("coupled"), step=step)
         self.assertEqual((keep_level.call_count, resume.call_count), (2, 2))  # there, and around the round
+
+    def test_a_gpu_is_at_its_step_before_an_evaluation_and_behind_it(self):
+        # Bug: a GPU that waits for data all the time of a step that has an evaluation in it.
+        class Marks:
+            steps = []
+
+            def mark(self):
+                return Clock.now_s
+
+            def add(self, start, end):
+                self.steps.append(end - start)
+
+        session = self.session([])
+        step = session._step(torch.ones(4, 2), Marks())
+        next(step)
+        Clock.now_s += 1
+        for _ in OtherPass(session.evaluations, lambda: iter([1, 2])):
+            Clock.now_s += 5
+        Clock.now_s += 2
+        with self.assertRaises(StopIteration) as done:
+            next(step)
+        self.assertEqual((done.exception.value, Marks.steps), (3, [1, 2]))
+
+    def test_an_evaluation_ends_the_script_where_nobody_listens(self):
+        # Bug: a BrokenPipeError in the script's own loop, which saves a checkpoint and goes on.
+        session = self.session([])
+        step = session._step(torch.ones(4, 2))
+        next(step)
+        with mock.patch.object(self.channel, "send", side_effect=BrokenPipeError), self.assertRaises(Over):
+            OtherPass(session.evaluations, lambda: iter([1]))
 
     def test_an_evaluation_between_two_epochs_hides_no_batches_that_are_kept(self):
         # Bug: itertools.cycle(loader) with a validation now and then, waited for until the script ends.
@@ -278,7 +308,7 @@ class Rounds(Asking):
         session._epochs.end()
         for _ in range(30):
             session._see_update()
-            for _ in OtherPass(session.evaluations, iter([1, 2])):
+            for _ in OtherPass(session.evaluations, lambda: iter([1, 2])):
                 pass
         self.assertEqual(["refused" in message for message in self.channel.sent], [True])
 
@@ -287,7 +317,7 @@ class Rounds(Asking):
         session = self.session([], data.DataLoader(Numbers(16), batch_size=4))
         session._epochs.end()
         for _ in range(9):
-            for _ in OtherPass(session.evaluations, iter(range(10))):
+            for _ in OtherPass(session.evaluations, lambda: iter(range(10))):
                 session._see_update()
         self.assertEqual(self.channel.sent, [])
 

@@ -55,9 +55,13 @@ def parts_here():
              if not subprocess.run([*sys.argv[1:], *include.get(part, []), "-x", "c++", "-fsyntax-only", "-"],
                                    input=f"#include <cstdio>\n#include <{header}>\n", text=True, capture_output=True,
                                    check=False).returncode]
-    if not found:
-        raise Skip("there is neither libjpeg nor a BLAS nor CUDA")
     return found
+
+
+def some_parts():
+    if found := parts_here():
+        return found
+    raise Skip("there is neither libjpeg nor a BLAS nor CUDA")
 
 
 def project(tmp):
@@ -108,7 +112,7 @@ def find_package_finds_an_install_of_meson_and_its_parts(tmp):
     need("cmake")
     need("meson")
     prefix = moved_install(tmp, by_meson)
-    for part in parts_here():
+    for part in some_parts():
         shutil.rmtree(tmp / "project", ignore_errors=True)
         found = built_by_cmake(tmp, f"find_package(feedrate REQUIRED COMPONENTS {part})",
                                [f"-DCMAKE_PREFIX_PATH={prefix}"], f"feedrate::{part}",
@@ -160,7 +164,7 @@ def a_meson_subproject_has_parts(tmp):
     folder = project(tmp)
     (folder / "subprojects").mkdir()
     (folder / "subprojects/feedrate").symlink_to(ROOT)
-    for part in parts_here():
+    for part in some_parts():
         if part == "cuda":  # a project brings its own runtime
             continue
         (folder / "meson.build").write_text(MESON.format(part="-" + part, defines=f"['-DWITH_{part.upper()}']"))

@@ -186,6 +186,22 @@ TEST_CASE("Time outside of the loop is added", "[rate]") {
   CHECK(round->samples == 40);
 }
 
+TEST_CASE("A report in the midst of an evaluation may begin a round", "[rate]") {
+  // Bug: the step before the evaluation missing in a round that begins in it, so that it is too
+  // fast.
+  RateSource source(nullptr, std::nullopt, {.seconds = 1});
+  source.hear(report(1, 1, 10));
+  Json within = report(2.5, 2, 20), second = report(2.75, 3, 30), third = report(4, 4, 40);
+  within["outside_s"] = 0.5;  // since the second batch at 2, of which 0.25 will be the evaluation
+  second["outside_s"] = 0.25;
+  third["outside_s"] = 0.25;
+  for (const Json& message : {within, second, third}) source.hear(message);
+  const auto round = source.round();
+  REQUIRE(round);
+  CHECK(round->samples == 20);
+  CHECK(round->duration_s == Approx(4 - 2 - 0.25));
+}
+
 /// Of a hook: passes that have begun, what lay between them in all, and of a pass its batches.
 Json report_of_hook(double t, int batches, int passes, double boundary_s, double wait_s) {
   Json message = report(t, batches, 10 * batches);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gets packages of the distribution by apt: installed by root, or only downloaded.
+# Gets packages of the distribution by apt: installed by root, or only downloaded. Their versions are the
+# distribution's, whose signature apt checks; what pip gets is pinned by content.
 # shellcheck shell=bash
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; }

@@ -12,9 +12,7 @@ uses_cuda_of=
 uses_cuda_libraries=
 cuda_is_pending=
 
-# CUDA 13 needs driver 580 or newer. The wheels of CUDA 12 contain no nvcc.
-cuda_wheels=(nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88
-  nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85 nvidia-cublas==13.0.2.14)
+# Of tools/lib/cuda.txt.
 oldest_driver_of_wheels=580
 oldest_gpu_of_wheels=7.5
 
@@ -138,7 +136,7 @@ get_toolkit() {
   fi
   offline=$(offline_folder) || exit 1
   { [ -z "$offline" ] && download_toolkit; } || {
-    pip="python3 -m pip install --no-deps --target '$deps/cuda' ${cuda_wheels[*]}"
+    pip="python3 -m pip install --no-deps --target '$deps/cuda' --require-hashes -r '$top/tools/lib/cuda.txt'"
     say "There is a GPU but no CUDA toolkit, and none could be downloaded: building for the CPU alone. With network," \
       "run this again. Without, run \"$pip\" on a machine with network, and copy that folder here."
     return 1
@@ -152,7 +150,7 @@ download_toolkit() {
   rm -rf "$deps/cuda" "$deps/cuda.part"
   mkdir -p "$deps/cuda.part/temporary"
   make_venv && TMPDIR=$deps/cuda.part/temporary loud "$deps/venv/bin/pip" install -q --retries 1 --no-deps \
-    --no-cache-dir --only-binary :all: --target "$deps/cuda.part/wheels" "${cuda_wheels[@]}" &&
+    --no-cache-dir --only-binary :all: --target "$deps/cuda.part/wheels" --require-hashes -r "$top/tools/lib/cuda.txt" &&
     mv "$deps/cuda.part/wheels" "$deps/cuda" && rm -rf "$deps/cuda.part"
 }
 

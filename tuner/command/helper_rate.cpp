@@ -26,10 +26,11 @@ void HelperRate::add(const HelperReport& report) {
   }
 }
 
-/// Seconds in the loop.
+/// Seconds in the loop. A report in the midst of an evaluation counts the step so far as outside,
+/// until that is over.
 double HelperRate::inside_s(const HelperReport& from) const noexcept {
   const double all_s = last_.t - from.t;
-  return all_s - std::clamp(last_.outside_s - from.outside_s, 0.0, all_s);
+  return all_s - std::min(last_.outside_s - from.outside_s, all_s);
 }
 
 bool HelperRate::has_enough() const noexcept {

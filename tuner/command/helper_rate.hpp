@@ -14,7 +14,7 @@ struct HelperReport {
   double t = 0;  ///< seconds from an arbitrary start, when a batch had ended
   std::uint64_t batches = 0;
   std::uint64_t samples = 0;
-  double outside_s = 0;          ///< between two passes over the loader
+  double outside_s = 0;          ///< between two passes over the loader, or in an evaluation
   std::optional<double> wait_s;  ///< spent on waiting for batches; empty where that is unknown
   // Of the hook, which knows passes. What a pass waits for its first batch is no part of `wait_s`.
   std::uint64_t passes = 0;        ///< that have begun

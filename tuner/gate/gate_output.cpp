@@ -4,9 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <string_view>
 
 #include "feedrate/core/error.hpp"
@@ -24,39 +22,23 @@ bool is_standard_output(const FormatFile& file) {
   return file.path == "-";
 }
 
-/// False where that failed, as on a full disk.
-bool print(const std::string& text, std::FILE* stream) {
-  return std::fwrite(text.data(), 1, text.size(), stream) == text.size() &&
-         std::fflush(stream) == 0;
-}
-
-/// A reader that has gone wants no more.
-void print_document(const std::string& text) {
-  if (print(text, stdout) || errno == EPIPE) return;
-  throw Error(Fault::internal, "The result could not be written to standard output.");
-}
-
 void print_screen(const Gate& gate, const GateRequest& request, bool quiet) {
   const auto& files = request.files;
   const bool beside = std::any_of(files.begin(), files.end(), is_standard_output);
   const std::size_t width = columns(beside ? STDERR_FILENO : STDOUT_FILENO);
   const std::string text = quiet ? gate_verdict_text(gate, width) : gate_text(gate, width);
-  if (beside) {
-    print(text, stderr);
-  } else {
-    print_document(text);
-  }
+  beside ? print_error(text) : print_out(text);
 }
 
 void write(const Gate& gate, const FormatFile& file, Undecided undecided) {
   const std::string text = entry_named(formats, file.format, "format").write(gate, undecided);
-  if (is_standard_output(file)) return print_document(text);
+  if (is_standard_output(file)) return print_out(text);
   const std::string path = writable_path("--write", file.path);
   write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
 void show(const Gate& gate, const GateRequest& request, const GatePrinting& printing) {
-  if (printing.json) return print_document(json_document(gate, request.undecided));
+  if (printing.json) return print_out(json_document(gate, request.undecided));
   print_screen(gate, request, printing.quiet);
 }
 

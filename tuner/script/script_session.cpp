@@ -96,9 +96,11 @@ void ScriptSession::attach(const Attachment& attachment) {
 
 void ScriptSession::wait_for_news() {
   std::vector<pollfd> sources = {{launched_.output_fd(), POLLIN, 0},
-                                 {launched_.news_fd(), POLLIN, 0},
-                                 {socket_.fd(), POLLIN, 0}};
-  for (const auto& caller : callers_) sources.push_back({caller->fd(), POLLIN, 0});
+                                 {launched_.news_fd(), POLLIN, 0}};
+  if (!is_complete()) {  // else nobody hears who calls
+    sources.push_back({socket_.fd(), POLLIN, 0});
+    for (const auto& caller : callers_) sources.push_back({caller->fd(), POLLIN, 0});
+  }
   for (const Rank& rank : ranks_) sources.push_back({rank.channel->fd(), POLLIN, 0});
   ::poll(sources.data(), sources.size(), 50);
   launched_.listen();

@@ -58,7 +58,7 @@ class ScriptSession {
   /// abort, and where one of several has failed what it says.
   std::vector<Json> ask(const Json& question, const Watch& watch);
 
-  /// Seconds that the script spent between two epochs, in all questions so far.
+  /// Seconds that the script evaluated or was between two epochs, in all questions so far.
   double outside_s() const noexcept { return outside_s_; }
 
  private:

@@ -30,7 +30,7 @@ struct ScriptPlan {
 };
 
 /// Runs rounds in a script. One that comes to its end is launched again; so is one that died or
-/// hung, at the cost of the config that was tried.
+/// hung, and the trial is run once more.
 class ScriptTrials final : public TrialRunner {
  public:
   ScriptTrials(ScriptPlan plan, std::optional<Prepared> known);

@@ -4,8 +4,8 @@
 
 namespace feedrate {
 
-/// The first trials of a run that hang are run once more, and what they took is no time of the
-/// search's.
+/// The first two hangs of a run are excused: the trial is run once more, unless it hung before, and
+/// what the hang took is no time of the search's.
 class ExcusedHangs {
  public:
   /// A trial hung for so long. False once there were too many.

@@ -62,7 +62,8 @@ class Pulse {
     return now_s - since_s_ > bound_s + 2 * beat_s;
   }
 
-  /// Seconds that a script was between two epochs, or started workers that import it again, in all.
+  /// Seconds that a script evaluated, was between two epochs, or started workers that import it
+  /// again, in all.
   double outside_s() const noexcept {
     return outside_s_ + (outside_since_s_ < 0 ? 0 : SteadyClock{}.now_s() - outside_since_s_);
   }

@@ -45,12 +45,12 @@ struct Round {
   double others_share = -1;  ///< of the CPUs that this process may use: taken by other processes,
                              ///< or by other guests of the host (steal); < 0: unknown
   double parked_cpu_s = 0;   ///< CPU seconds of other configs' workers, which should sleep
-  double outside_s = 0;   ///< between two passes over the loader, as for validation; comes on top
-  double boundary_s = 0;  ///< of duration and wait: the share of going on to the next epoch
-  double copy_s = 0;      ///< batches were copied to the device's own memory
-  double host_s = 0;      ///< the caller needs to queue a batch's work: the least of all batches;
-                          ///< 0: it steps itself
-  double slab_s = 0;      ///< making the memory of its slots took, once and before the round
+  double outside_s = 0;      ///< of validation, between epochs or within one; comes on top
+  double boundary_s = 0;     ///< of duration and wait: the share of going on to the next epoch
+  double copy_s = 0;         ///< batches were copied to the device's own memory
+  double host_s = 0;  ///< the caller needs to queue a batch's work: the least of all batches;
+                      ///< 0: it steps itself
+  double slab_s = 0;  ///< making the memory of its slots took, once and before the round
   /// Of that memory in use at the end, by all, without what earlier configs left; 0: it has none.
   std::uint64_t device_bytes = 0;
   double nvml_busy = -1;     ///< share of the time in which some kernel ran, as nvidia-smi shows

@@ -86,7 +86,7 @@ struct Confirmation {
   double as_is_first_batch_s = 0;  ///< from launch to the first report
   double recommended_first_batch_s = 0;
   LaunchedGpu as_is_gpu = {}, recommended_gpu = {};
-  double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: no epoch ended
+  double outside_share = -1;  ///< of the time as it is, outside of the loop; < 0: none was
   std::string failure = {};   ///< why a launch failed; then all but the config is empty
 
   /// A failed launch shows nothing.

@@ -33,6 +33,10 @@ inline bool names_secret(std::string_view name) {
     if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c + 32);
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
   }
+  const std::string_view last =
+      name.substr(name.find_last_of("-_.") + 1);  // all where there is none
+  if (last == "pass" || last == "PASS") return true;
+  letters.erase(letters.find_last_not_of("0123456789") + 1);  // as of HF_TOKEN_2
   constexpr std::array<std::string_view, 8> anywhere = {"password",  "passwd",     "passphrase",
                                                         "secret",    "credential", "apikey",
                                                         "accesskey", "privatekey"};
@@ -43,13 +47,20 @@ inline bool names_secret(std::string_view name) {
                      [&](auto word) { return letters.ends_with(word); });
 }
 
-/// Without the password of "scheme://user:password@host".
-inline std::string without_url_password(const std::string& word) {
-  const std::size_t scheme = word.find("://");
-  if (scheme == word.npos) return word;
-  const std::size_t at = word.find('@', scheme), colon = word.find(':', scheme + 3);
-  if (at == word.npos || colon > at || word.find('/', scheme + 3) < at) return word;
-  return word.substr(0, colon + 1) + "***" + word.substr(at);
+/// Without what identifies a user in addresses: the password of "scheme://user:password@host", and
+/// of "https://token@host" all but the name that git has there.
+inline std::string without_passwords(std::string word) {
+  std::size_t begin = 0;
+  while ((begin = word.find("://", begin)) != word.npos) {
+    begin += 3;
+    const std::size_t end = std::min(word.find_first_of("/?#", begin), word.size());
+    const std::size_t at = word.rfind('@', end);
+    if (at == word.npos || at < begin) continue;
+    const std::size_t colon = word.find(':', begin);
+    const std::size_t secret = colon < at ? colon + 1 : begin;
+    if (word.substr(secret, at - secret) != "git") word.replace(secret, at - secret, "***");
+  }
+  return word;
 }
 
 /// Without what follows "NAME=", or the option before, where that is named as a secret.
@@ -60,7 +71,7 @@ inline std::string masked_word(const std::string& word, std::string_view before)
     return word.substr(0, equals + 1) + "***";
   }
   const bool is_value = before.starts_with('-') && !word.starts_with('-') && names_secret(before);
-  return is_value ? "***" : without_url_password(word);
+  return is_value ? "***" : without_passwords(word);
 }
 
 /// The same of each word of a shell's line.

@@ -17,6 +17,7 @@ inline bool adopt_promising(Outcome& outcome, double least) {
   if (outcome.choice().trial != outcome.reference || !narrowest.promising) return false;
   if (narrowest.promise.estimate < least) return false;
   TierChoice adopted = narrowest;
+  adopted.standing = Confidence::unresolved;
   adopted.trial = *narrowest.promising;
   adopted.speedup = narrowest.promise;
   adopted.tie_set = {adopted.trial};

@@ -180,10 +180,13 @@ class Proof {
     if (is_kept_in_all()) outcome.tiers.front().standing = Confidence::keep_current;
   }
 
-  /// Whether the widest tier has nothing faster than the reference: then no narrower one has.
+  /// Whether nothing of any tier is faster than the reference, or seems so.
   bool is_kept_in_all() const {
     const auto& tiers = sweep_.outcome().tiers;
-    return tiers.front().trial == sweep_.outcome().reference &&
+    const bool none_seems = std::none_of(tiers.begin(), tiers.end(), [](const TierChoice& choice) {
+      return choice.promising.has_value();
+    });
+    return none_seems && tiers.front().trial == sweep_.outcome().reference &&
            tiers.back().standing == Confidence::keep_current;
   }
 
