@@ -252,7 +252,7 @@ class Director:
     def _opaque(self, seen, made):
         """What a derived class brings. It may take its batches ahead: its own end is that of a pass."""
         evaluations = self._evaluations()
-        if evaluations is None or seen is self._chosen:
+        if evaluations is None or seen is self._chosen or self._is_wanted(seen):
             return Opaque(self, seen, made)
         return OtherPass(evaluations, lambda: Opaque(self, seen, made))
 

@@ -7,7 +7,7 @@ TELL_S = 0.2  # between two signs of an evaluation
 class Evaluations:
     """Tells evaluations from steps. A pass over another loader is one if it begins and ends in one step, and nothing is
     updated meanwhile. A trainer may keep its iterator: then the pass ends with the step, if it gave several batches.
-    But a script that evaluates in each step has that as a part of its steps."""
+    But what a script does in each step is a part of its steps."""
 
     def __init__(self, now, tell, trains=lambda: None, settle=lambda: None):
         """`tell(seconds)` is called while the script evaluates, with its seconds in this step so far, and with None
@@ -18,9 +18,11 @@ class Evaluations:
         self._trains = trains
         self._settle = settle
         self._in_step = False
-        self._in_each_step = False
+        self._in_each_step = False  # a pass began in the step before, too
+        self._has_begun = False  # a pass, in this step
         self._open = None  # the outermost pass that goes on
         self._began_s = 0.0
+        self._finished_s = None  # when it had no batch left; None: it has
         self._batches = 0  # that it was asked for
         self._told_s = None  # when it was last told of; None: not yet
         self._has_updated = False  # since it began
@@ -30,28 +32,41 @@ class Evaluations:
         """The script is given a batch to train on."""
         self._leave()
         self._in_step = True
-        self._in_each_step = self._seconds > 0
+        self._in_each_step, self._has_begun = self._has_begun, False
         self._seconds = 0.0
 
     def end_step(self):
         """Seconds of this step that are no part of it."""
-        if self._batches > 1:
+        if self._finished_s is not None:
+            self._end_at(self._finished_s)
+        elif self._batches > 1:
             self.end(self._open)
         self._leave()
         self._in_step = False
         return 0.0 if self._in_each_step else self._seconds
 
+    def close(self):
+        """The script comes to its end: nothing is told any more."""
+        self._open = self._told_s = None
+        self._in_step = False
+
     def updated(self):
         """The script updated its weights."""
         self._has_updated = True  # and little more: a compiled update has this in its trace
 
-    def begin(self):
-        """A pass over another loader begins. What names it until its end; None within another pass."""
+    def begin(self, one=None):
+        """A pass over another loader begins, or gives its first batch; `one` names it. What names it until its end;
+        None within another pass."""
+        if self._open is not None and one is self._open:
+            return one
+        if self._finished_s is not None:
+            self._end_at(self._finished_s)
         if self._open is not None:
             return None
         self._open = object()
         self._batches = 0
         self._has_updated = False
+        self._has_begun = self._has_begun or self._in_step
         if self._leaves_out():
             self._settle()
         self._began_s = self._now()
@@ -69,14 +84,25 @@ class Evaluations:
         else:
             self._tell_at_times(self._now())
 
+    def finish(self, one):
+        """That pass has no batch left. It ends where its iterator is forgotten: whoever takes batches ahead has still
+        to evaluate the last one."""
+        if one is not None and one is self._open:
+            self._finished_s = self._settled_now()
+
     def end(self, one):
-        """That pass is over, or the script left it."""
-        if one is None or one is not self._open:
-            return
-        if self._leaves_out():
+        """That pass is over, or the script left it, or keeps its iterator until the end of this step."""
+        if one is not None and one is self._open:
+            self._end_at(self._settled_now())
+
+    def _settled_now(self):
+        if self._leaves_out() and not self._has_updated:
             self._settle()
+        return self._now()
+
+    def _end_at(self, end_s):
         if self._in_step and not self._has_updated:
-            self._seconds += self._now() - self._began_s
+            self._seconds += end_s - self._began_s
         self._leave()
 
     def _leaves_out(self):
@@ -89,7 +115,7 @@ class Evaluations:
 
     def _leave(self):
         self._end_telling()
-        self._open = None
+        self._open = self._finished_s = None
 
     def _end_telling(self):
         if self._told_s is not None:
@@ -103,6 +129,7 @@ class OtherPass:
     def __init__(self, evaluations, iterate):
         self._evaluations = evaluations
         self._one = self._inner = None
+        self._is_fresh = True
         self._one = evaluations.begin()  # the start of its workers is a part of it
         self._inner = iterate()
 
@@ -110,15 +137,18 @@ class OtherPass:
         return self
 
     def __next__(self):
+        if self._is_fresh:
+            self._is_fresh = False
+            self._one = self._evaluations.begin(self._one)
         self._evaluations.take(self._one)
         try:
             return next(self._inner)
         except StopIteration:
-            self._evaluations.end(self._one)
+            self._evaluations.finish(self._one)
             raise
 
     def __del__(self):
-        """A loop that is left forgets its iterator; the end of its workers is a part of it, too."""
+        """A loop that ends or is left forgets its iterator; the end of its workers is a part of it, too."""
         self._inner = None
         self._evaluations.end(self._one)
 

@@ -203,7 +203,8 @@ class Plain:
                 reporter.add(self._samples(loader, first), now_s, now_s)
                 yield from self._step(first)
                 del first  # never two batches at once that would not be there without us
-                yield from reported(self._steps(readable), lambda batch: self._samples(loader, batch), reporter)
+                steps = self._steps(readable)
+                yield from reported(steps, lambda batch: self._samples(loader, batch), reporter, steps.close)
         finally:
             self._leave(loader, batches)
 

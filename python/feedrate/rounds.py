@@ -169,6 +169,7 @@ class Rounds:
         while not window.is_over():
             batch = replay.take()
             step_s = yield from self._step(batch, meter.step_times)
+            window.leave_out(self._outside_s)
             if not self._outside:
                 window.add(self._samples(batch, config), 0.0, step_s)
         self._round = None

@@ -40,7 +40,8 @@ class Session(Rounds):
         self._site = site
         self._precision = precision
         self._lane = None  # that loaded what the script steps on
-        self._times = self._start = None  # of a GPU in this step, and the mark from which on it counts
+        self._times = None  # of a GPU
+        self._marks = []  # in this step: its begin, and where evaluations begin and end
         self._is_evaluating = False
         self._updates = Updates(self._see_update)
         self._torch = sys.modules["torch"]
@@ -210,6 +211,7 @@ class Session(Rounds):
 
     def at_exit(self):
         """The script comes to its end in the midst of a round: what there is of it may be enough."""
+        self.evaluations.close()
         told = self._round() if self._round is not None else None
         if told is not None:
             try:
@@ -230,10 +232,7 @@ class Session(Rounds):
         if seconds == 0 and self._lane is not None:
             self._lane.keep_level()
         if self._times is not None and (seconds is None) == self._is_evaluating:
-            if seconds is None:
-                self._start = self._times.mark()
-            else:
-                self._times.add(self._start, self._times.mark())
+            self._marks.append(self._times.mark())
         self._is_evaluating = seconds is not None
         self._say({"outside": self._is_evaluating})
 
@@ -303,12 +302,12 @@ class Session(Rounds):
         self._lane = lane
         self.evaluations.begin_step()
         gave_s = self._now()
-        self._times, self._start = times, times.mark() if times is not None else None
+        self._times, self._marks = times, [times.mark()] if times is not None else []
         yield batch
         evaluated_s = self.evaluations.end_step()
         step_s = self._now() - gave_s
         if times is not None and not self._outside:
-            times.add(self._start, times.mark())
+            self._add_marks(times, evaluated_s > 0)
         step_s -= evaluated_s
         self._outside_s += evaluated_s + (step_s if self._outside else 0.0)
         if evaluated_s > 0 and lane is not None:
@@ -316,6 +315,12 @@ class Session(Rounds):
         self._updates.add_batch()
         self._beat()
         return step_s
+
+    def _add_marks(self, times, has_evaluated):
+        """The step of a GPU, which now ends; where it has evaluated, what lies around that."""
+        marks = [*self._marks, times.mark()] if has_evaluated else [self._marks[0], times.mark()]
+        for start, end in zip(marks[::2], marks[1::2]):
+            times.add(start, end)
 
     def _between_epochs(self, lane):
         if self._new_pass:

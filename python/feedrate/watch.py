@@ -51,8 +51,9 @@ class _Sized(_Watched):
         return len(self._iterable)
 
 
-def reported(iterable, count, reporter):
-    """Yields what an iterable yields, and adds it up: also the wait that finds its end."""
+def reported(iterable, count, reporter, before_end=lambda: None):
+    """Yields what an iterable yields, and adds it up: also the wait that finds its end. `before_end()`
+    is called before the last report, also where the loop is left."""
     clock = time.monotonic
     add = reporter.add
     asked_s = clock()
@@ -63,6 +64,7 @@ def reported(iterable, count, reporter):
             asked_s = clock()
         reporter.end(clock() - asked_s)
     finally:
+        before_end()
         reporter.send(clock())
 
 

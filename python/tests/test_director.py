@@ -414,6 +414,7 @@ class Serving(Choosing):
         self.train(loader)
         served = Served.made[0]
         for evaluated, left in ((other, False), (other, True), (derived, False), (derived, True)):
+            served.evaluations.begin_step()  # without one, as most are
             served.evaluations.begin_step()
             for _ in evaluated:
                 if left:

@@ -67,6 +67,58 @@ class Steps(unittest.TestCase):
         steps = [lambda: evaluate(5), lambda: None, lambda: evaluate(2), lambda: None, lambda: evaluate(1)]
         self.assertEqual([self.left_out(does) for does in steps], [5, 0, 2, 0, 0])
 
+    def test_are_without_several_passes_whose_iterators_are_kept(self):
+        # Bug: validation by Lightning with two loaders, of which the second counts as the step: its iterator is made
+        # while the first one is still held.
+        kept = []
+
+        def evaluate():
+            for _ in range(3):
+                kept[:] = [OtherPass(self.evaluations, lambda: iter(range(9)))]
+                for _ in range(4):
+                    next(kept[0])
+                    self.now_s += 1
+
+        self.assertEqual(self.left_out(evaluate), 3 * 4)
+
+    def test_are_without_what_is_taken_ahead(self):
+        # Bug: the last batch of a validation by accelerate, which takes one ahead, counted as the step.
+        def ahead(inner):
+            batch = next(inner)
+            for following in inner:
+                yield batch
+                batch = following
+            yield batch
+
+        def evaluate():
+            for _ in ahead(OtherPass(self.evaluations, lambda: iter(range(3)))):
+                self.now_s += 1
+
+        self.assertEqual(self.left_out(evaluate), 3)
+
+    def test_are_without_a_pass_that_is_over_and_kept_up_to_its_last_batch(self):
+        kept = []
+
+        def evaluate():
+            for _ in range(2):
+                kept.append(OtherPass(self.evaluations, lambda: iter(range(3))))
+                for _ in kept[-1]:
+                    self.now_s += 1
+                self.now_s += 10
+
+        self.assertEqual(self.left_out(evaluate), 2 * 3)
+
+    def test_are_without_a_pass_that_was_made_before(self):
+        made = []
+        self.assertEqual(self.left_out(lambda: made.append(OtherPass(self.evaluations, lambda: iter(range(5))))), 0)
+        self.left_out(lambda: None)
+
+        def evaluate():
+            for _ in made.pop():
+                self.now_s += 1
+
+        self.assertEqual(self.left_out(evaluate), 5)
+
     def test_count_nested_passes_once(self):
         self.assertEqual(self.left_out(lambda: self.pass_over(2, also=self.pass_over)), 2 * (1 + 3))
         self.assertEqual(self.told.count(None), 1)
@@ -79,6 +131,14 @@ class Steps(unittest.TestCase):
         self.assertEqual([self.left_out(self.pass_over) for _ in range(4)], [3, 0, 0, 0])
         self.assertEqual(self.told, [0, 1, 2, 3, None])
         self.assertEqual([self.left_out(does) for does in (lambda: None, self.pass_over)], [0, 3])
+
+    def test_have_a_pass_that_trains_in_each_of_them_and_do_not_wait_for_a_gpu(self):
+        # Bug: a GPU that is waited for twice in each step, as an inner loop trains on another loader.
+        waited = []
+        self.evaluations = Evaluations(lambda: self.now_s, self.told.append, settle=lambda: waited.append(1))
+        for _ in range(5):
+            self.left_out(lambda: self.pass_over(2, updates=True))
+        self.assertEqual((len(waited), self.told), (1, [0, None]))
 
     def test_have_what_goes_on_over_several_of_them(self):
         # Bug: a second loader, zipped with the first, taken for an evaluation.
@@ -156,6 +216,16 @@ class Steps(unittest.TestCase):
     def test_tell_of_short_ones_twice(self):
         self.left_out(lambda: self.pass_over(50, TELL_S / 64))
         self.assertEqual(self.told, [0, None])
+
+
+    def test_are_told_of_no_more_at_the_end_of_the_script(self):
+        # Bug: an iterator that Python forgets last, which ends the script without its own exit code.
+        self.evaluations.begin_step()
+        one = OtherPass(self.evaluations, lambda: iter(range(3)))
+        next(one)
+        self.evaluations.close()
+        del one
+        self.assertEqual(self.told, [0])
 
 
 class Passes(unittest.TestCase):

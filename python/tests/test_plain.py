@@ -224,6 +224,19 @@ class Evaluations(Launch):
         self.assertEqual([message["t"] - message["outside_s"] for message in told],
                          [0, 0.5, 0.5, 0.5, 0.5, 0.5, 1.5])
 
+    def test_in_the_last_step_of_a_loop_that_is_left_are_outside_of_it(self):
+        # Bug: the last report of a loop that ends by break, with the evaluation before it in its rate.
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        for step, _ in enumerate(plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter)):
+            self.now_s += 0.5
+            if step == 1:
+                for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
+                    self.now_s += 100
+                break
+        last = connection.messages()[-1]
+        self.assertEqual((last["batches"], last["t"] - last["outside_s"]), (2, 1))
+
     def test_behind_a_loop_that_is_left_are_outside_of_it_once(self):
         # Bug: those of a loop that ends by break count for the next one.
         plain = Plain(lambda: PlainReporter(Connection()), None, torch)

@@ -257,8 +257,8 @@ class Rounds(Asking):
             self.assertEqual(one["duration_s"] > 5, trains)
             told = [message["outside"] for message in self.channel.sent if "outside" in message]
             self.assertEqual((told[0], told[-1]), (True, False))
-            if part == "coupled" and not trains:
-                self.assertEqual(one["outside_s"], 20)
+            if not trains:
+                self.assertIn(one["outside_s"], (10, 20))
 
     def test_what_was_loaded_during_an_evaluation_is_thrown_away(self):
         # Bug: rounds with an evaluation in them, faster by all that the workers load meanwhile.
@@ -292,6 +292,27 @@ class Rounds(Asking):
         with self.assertRaises(StopIteration) as done:
             next(step)
         self.assertEqual((done.exception.value, Marks.steps), (3, [1, 2]))
+
+    def test_a_gpu_is_at_its_step_also_where_a_pass_was_no_evaluation(self):
+        # Bug: a step of which the GPU's time is lost, as a loader is asked for its first batch in it.
+        class Marks:
+            steps = []
+
+            def mark(self):
+                return Clock.now_s
+
+            def add(self, start, end):
+                self.steps.append(end - start)
+
+        session = self.session([])
+        step = session._step(torch.ones(4, 2), Marks())
+        next(step)
+        kept = OtherPass(session.evaluations, lambda: iter([1, 2]))
+        next(kept)
+        Clock.now_s += 4
+        with self.assertRaises(StopIteration) as done:
+            next(step)
+        self.assertEqual((done.exception.value, Marks.steps), (4, [4]))
 
     def test_an_evaluation_ends_the_script_where_nobody_listens(self):
         # Bug: a BrokenPipeError in the script's own loop, which saves a checkpoint and goes on.

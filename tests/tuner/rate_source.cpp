@@ -200,6 +200,7 @@ TEST_CASE("A report in the midst of an evaluation may begin a round", "[rate]") 
   REQUIRE(round);
   CHECK(round->samples == 20);
   CHECK(round->duration_s == Approx(4 - 2 - 0.25));
+  CHECK(round->outside_s == 0);
 }
 
 /// Of a hook: passes that have begun, what lay between them in all, and of a pass its batches.

@@ -80,7 +80,7 @@ std::optional<Round> HelperRate::round() const {
   if (last_.samples <= from.samples || inside <= 0) return std::nullopt;
   Round round;
   round.duration_s = inside;
-  round.outside_s = last_.t - from.t - inside;
+  round.outside_s = std::max(0.0, last_.t - from.t - inside);
   round.samples = last_.samples - from.samples;
   round.batches = static_cast<int>(last_.batches - from.batches);
   if (last_.wait_s && from.wait_s) {

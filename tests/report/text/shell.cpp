@@ -58,6 +58,7 @@ TEST_CASE("What is named as a secret is left out of a line", "[shell]") {
         "x 's3://me:***@host/a@b' http://host:80/a@b git@host:a");
   CHECK(shell_line({"https://ghp_x@host/o", "ssh://git@host/o", "db://me:p@ss@host a://b:c@d"}) ==
         "'https://***@host/o' ssh://git@host/o 'db://me:***@host a://b:***@d'");
+  CHECK(shell_line({"db://u:p#a?s@host/x"}) == "'db://u:***@host/x'");
   CHECK(shell_line({"SMTP_PASS=a", "HF_TOKEN_2=b", "--pass", "c", "--bypass", "d"}) ==
         "'SMTP_PASS=***' 'HF_TOKEN_2=***' --pass '***' --bypass d");
   CHECK(shell_line({"sh", "-c", "A_KEY='1 2'; cd 'a b' && x --token t --lr 1 db://u:p@h"}) ==

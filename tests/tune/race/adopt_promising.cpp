@@ -15,6 +15,7 @@ Outcome seemed(double gain) {
   Outcome outcome;
   outcome.trials.resize(3);
   outcome.tiers = {{.tier = Tier::safe,
+                    .standing = Confidence::keep_current,
                     .promising = 2,
                     .promise = {gain, 0, std::numeric_limits<double>::infinity()}}};
   return outcome;
@@ -28,6 +29,7 @@ TEST_CASE("What seemed faster is recommended for fresh processes to decide", "[a
   CHECK(outcome.choice().trial == 2);
   CHECK(outcome.choice().speedup.estimate == 10);
   CHECK(outcome.choice().tie_set == std::vector<std::size_t>{2});
+  CHECK(outcome.choice().standing == Confidence::unresolved);
   CHECK_FALSE(outcome.choice().promising);
   CHECK_FALSE(outcome.verified);
 }

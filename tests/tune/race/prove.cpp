@@ -98,6 +98,8 @@ TEST_CASE("A config that is not faster is not recommended, and one that seemed s
   Proven unclear(1.01, 0.95, [&] { return std::exp(0.1 * random.uniform(-1, 1)); });
   CHECK(unclear.recommended().workers == 0);
   CHECK_FALSE(unclear.outcome().verified);
+  REQUIRE(unclear.outcome().tiers.front().promising);
+  CHECK(unclear.outcome().choice().standing == Confidence::unresolved);
 }
 
 TEST_CASE("The narrower tier's choice stands where the wider one's does not", "[prove]") {

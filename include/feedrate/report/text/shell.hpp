@@ -53,7 +53,7 @@ inline std::string without_passwords(std::string word) {
   std::size_t begin = 0;
   while ((begin = word.find("://", begin)) != word.npos) {
     begin += 3;
-    const std::size_t end = std::min(word.find_first_of("/?#", begin), word.size());
+    const std::size_t end = std::min(word.find('/', begin), word.size());
     const std::size_t at = word.rfind('@', end);
     if (at == word.npos || at < begin) continue;
     const std::size_t colon = word.find(':', begin);
