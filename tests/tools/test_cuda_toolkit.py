@@ -170,10 +170,10 @@ esac
         nvcc, pending, libraries, said = self.look()
         self.assertEqual((nvcc, pending, libraries), (f"{folder}/bin/nvcc", False, f"{folder}/lib"), said)
         self.assertIn("FEEDRATE_CUDA=no", said)
-        for name in ("nvcc", "runtime", "crt", "cccl"):
-            self.assertRegex(self.pip_words(), rf" nvidia-cuda-{name}==13\.0\.")
-        self.assertRegex(self.pip_words(), r" nvidia-nvvm==13\.0\..* nvidia-cublas==13\.0\.")
-        self.assertIn("--no-deps", self.pip_words())
+        self.assertRegex(self.pip_words(), r" --no-deps .* --require-hashes -r \S*/tools/lib/cuda\.txt")
+        wheels = (ROOT / "tools/lib/cuda.txt").read_text()
+        for name in ("cuda-nvcc", "cuda-runtime", "cuda-crt", "cuda-cccl", "nvvm", "cublas"):
+            self.assertRegex(wheels, rf"(?m)^nvidia-{name}==13\.0\.\S+( --hash=sha256:[0-9a-f]{{64}}){{2}}$")
         shutil.rmtree(made)
         self.assertEqual(self.look()[0], f"{folder}/bin/nvcc")
         self.assertEqual(self.pip_words().count("\n"), 1)
@@ -186,7 +186,8 @@ esac
         nvcc, pending, _, said = self.look()
         self.assertEqual((nvcc, pending), ("", True))
         self.assertIn("building for the CPU alone", said)
-        self.assertIn(f"python3 -m pip install --no-deps --target '{self.home}/deps/cuda' nvidia-cuda-nvcc==13.0.", said)
+        self.assertIn(f"python3 -m pip install --no-deps --target '{self.home}/deps/cuda' --require-hashes -r '{ROOT}/tools",
+                      said)
         self.assertFalse((self.home / "deps/cuda").exists())
         self.plant("made", libraries="lib")
         self.plant_pip()
