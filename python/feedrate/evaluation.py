@@ -124,7 +124,7 @@ class Evaluations:
 
 
 class OtherPass:
-    """Stands for an iterator of a loader that is not the one which is tuned: what `iterate()` makes."""
+    """Stands for the iterator of another loader than the tuned one. `iterate()` makes that iterator."""
 
     def __init__(self, evaluations, iterate):
         self._evaluations = evaluations

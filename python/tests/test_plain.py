@@ -210,8 +210,8 @@ class Boundaries(Launch):
 
 
 class Evaluations(Launch):
-    def test_within_the_loop_are_outside_of_it(self):
-        # Bug: a launch that confirms, slow by the validation that it met; or ended for its silence meanwhile.
+    def told_of_an_evaluation(self, leaves):
+        """What autotune is told of steps of half a second, of which the second evaluates, and may be the last."""
         connection = Connection()
         plain = Plain(lambda: PlainReporter(connection), None, torch)
         for step, _ in enumerate(plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter)):
@@ -219,22 +219,20 @@ class Evaluations(Launch):
             if step == 1:
                 for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
                     self.now_s += 100
-        told = connection.messages()
+                if leaves:
+                    break
+        return connection.messages()
+
+    def test_within_the_loop_are_outside_of_it(self):
+        # Bug: a launch that confirms, slow by the validation that it met; or ended for its silence meanwhile.
+        told = self.told_of_an_evaluation(leaves=False)
         self.assertEqual([message["batches"] for message in told], [1, 2, 2, 2, 2, 2, 3])
         self.assertEqual([message["t"] - message["outside_s"] for message in told],
                          [0, 0.5, 0.5, 0.5, 0.5, 0.5, 1.5])
 
     def test_in_the_last_step_of_a_loop_that_is_left_are_outside_of_it(self):
         # Bug: the last report of a loop that ends by break, with the evaluation before it in its rate.
-        connection = Connection()
-        plain = Plain(lambda: PlainReporter(connection), None, torch)
-        for step, _ in enumerate(plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter)):
-            self.now_s += 0.5
-            if step == 1:
-                for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
-                    self.now_s += 100
-                break
-        last = connection.messages()[-1]
+        last = self.told_of_an_evaluation(leaves=True)[-1]
         self.assertEqual((last["batches"], last["t"] - last["outside_s"]), (2, 1))
 
     def test_behind_a_loop_that_is_left_are_outside_of_it_once(self):

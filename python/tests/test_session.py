@@ -67,6 +67,19 @@ class Channel:
         self.beats += 1
 
 
+class Marks:
+    """Of a GPU that is never behind the script."""
+
+    def __init__(self):
+        self.steps = []
+
+    def mark(self):
+        return Clock.now_s
+
+    def add(self, start, end):
+        self.steps.append(end - start)
+
+
 class Over(BaseException):
     """Stands for the end of the process."""
 
@@ -271,48 +284,33 @@ class Rounds(Asking):
             self.answers(question("coupled"), step=step)
         self.assertEqual((keep_level.call_count, resume.call_count), (2, 2))  # there, and around the round
 
+    def step_of_a_gpu(self):
+        """A session, a step of it that has begun, and the marks of the GPU."""
+        session, marks = self.session([]), Marks()
+        step = session._step(torch.ones(4, 2), marks)
+        next(step)
+        return session, step, marks
+
     def test_a_gpu_is_at_its_step_before_an_evaluation_and_behind_it(self):
         # Bug: a GPU that waits for data all the time of a step that has an evaluation in it.
-        class Marks:
-            steps = []
-
-            def mark(self):
-                return Clock.now_s
-
-            def add(self, start, end):
-                self.steps.append(end - start)
-
-        session = self.session([])
-        step = session._step(torch.ones(4, 2), Marks())
-        next(step)
+        session, step, marks = self.step_of_a_gpu()
         Clock.now_s += 1
         for _ in OtherPass(session.evaluations, lambda: iter([1, 2])):
             Clock.now_s += 5
         Clock.now_s += 2
         with self.assertRaises(StopIteration) as done:
             next(step)
-        self.assertEqual((done.exception.value, Marks.steps), (3, [1, 2]))
+        self.assertEqual((done.exception.value, marks.steps), (3, [1, 2]))
 
     def test_a_gpu_is_at_its_step_also_where_a_pass_was_no_evaluation(self):
         # Bug: a step of which the GPU's time is lost, as a loader is asked for its first batch in it.
-        class Marks:
-            steps = []
-
-            def mark(self):
-                return Clock.now_s
-
-            def add(self, start, end):
-                self.steps.append(end - start)
-
-        session = self.session([])
-        step = session._step(torch.ones(4, 2), Marks())
-        next(step)
+        session, step, marks = self.step_of_a_gpu()
         kept = OtherPass(session.evaluations, lambda: iter([1, 2]))
         next(kept)
         Clock.now_s += 4
         with self.assertRaises(StopIteration) as done:
             next(step)
-        self.assertEqual((done.exception.value, Marks.steps), (4, [4]))
+        self.assertEqual((done.exception.value, marks.steps), (4, [4]))
 
     def test_an_evaluation_ends_the_script_where_nobody_listens(self):
         # Bug: a BrokenPipeError in the script's own loop, which saves a checkpoint and goes on.
