@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "datasets.hpp"
+#include "forked.hpp"
 
 namespace feedrate::loader_tests {
 namespace {
@@ -201,23 +202,7 @@ TEST_CASE("A batch that a worker has begun is waited for when no worker is wante
 TEST_CASE("After fork() a loader says where its threads are, and ends at once", "[loader]") {
   // Bug: the child waits for threads that it does not have, for a minute, and then for their end.
   std::optional<Loader> loader(std::in_place, Numbers{10}, LoaderOptions{.batch = 4, .workers = 2});
-  loader->next();
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::string said;
-    try {
-      for (int b = 0; b < 4; ++b) loader->next();
-    } catch (const Error& error) {
-      said = error.what();
-    }
-    loader.reset();
-    ::_exit(said.find("fork()") == std::string::npos);
-  }
-  int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
-  CHECK(loader->next());
+  testing::check_after_fork(loader, 4);
 }
 
 TEST_CASE("A loader without threads may start them after fork()", "[loader]") {

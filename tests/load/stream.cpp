@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/stream.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch_test_macros.hpp>
@@ -20,6 +17,7 @@
 #include "../allocations.hpp"
 #include "datasets.hpp"
 #include "feedrate/data/samplers.hpp"
+#include "forked.hpp"
 
 namespace feedrate::stream_tests {
 namespace {
@@ -227,23 +225,7 @@ TEST_CASE("After fork() a stream's loader says where its threads are, and ends a
   // Bug: the child waits for threads that it does not have, for a minute, and then for their end.
   std::optional<StreamLoader> loader(std::in_place, Counts{{50, 50}},
                                      StreamOptions{.batch = 4, .workers = 2});
-  loader->next();
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    std::string said;
-    try {
-      for (int b = 0; b < 20; ++b) loader->next();
-    } catch (const Error& error) {
-      said = error.what();
-    }
-    loader.reset();
-    ::_exit(said.find("fork()") == std::string::npos);
-  }
-  int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  CHECK(status == 0);
-  CHECK(loader->next());
+  testing::check_after_fork(loader, 20);
 }
 #endif
 

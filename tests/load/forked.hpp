@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to a loader with threads in a child of fork().
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <optional>
+#include <string>
+
+#include "feedrate/core/error.hpp"
+
+namespace feedrate::testing {
+
+/// Checks that the loader says in a child that its threads are not there, within so many batches,
+/// and ends at once there; in this process it goes on.
+template <class AnyLoader>
+void check_after_fork(std::optional<AnyLoader>& loader, int batches) {
+  loader->next();
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    std::string said;
+    try {
+      for (int b = 0; b < batches; ++b) loader->next();
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    loader.reset();
+    ::_exit(said.find("fork()") == std::string::npos);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+  CHECK(loader->next());
+}
+
+}  // namespace feedrate::testing
