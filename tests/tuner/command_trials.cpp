@@ -4,7 +4,10 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <functional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "../planted_tree.hpp"
 #include "feedrate/measure/trial_error.hpp"
@@ -41,6 +44,7 @@ for batches in range(1, 100000):
 
 struct Setting {
   std::string rate = {};
+  std::function<void(const std::string&)> say_again = {};
   std::vector<std::string> sets = {};
   double timeout_s = 30;
   double patience_s = 2;
@@ -65,6 +69,7 @@ class Commands {
     if (!setting.rate.empty()) plan.rate.emplace(setting.rate);
     plan.timeout_s = setting.timeout_s;
     plan.patience_s = setting.patience_s;
+    plan.say_again = setting.say_again;
     return std::make_unique<CommandTrials>(std::move(plan), std::make_unique<ControlSocket>(),
                                            std::nullopt);
   }
@@ -266,6 +271,42 @@ TEST_CASE("A silent command is ended, even if it ignores signals", "[command]") 
              ContainsSubstring("told nothing more of its speed within 1.00 s, and was killed"));
   REQUIRE(trials->notes().size() == 1);
   CHECK_THAT(trials->notes()[0], ContainsSubstring("SIGTERM"));
+}
+
+TEST_CASE("A launch that hangs once is made again, and costs no time of the search", "[command]") {
+  // Bug: a hang of the storage that takes the budget, and fails a config that works.
+  test::PlantedTree tree;
+  std::vector<std::string> said;
+  const auto trials =
+      Commands::shell("echo 5 img/s; if [ -e " + tree.root() + "/hang ]; then rm " + tree.root() +
+                          "/hang; sleep 1000; fi; " + forever("echo $1 img/s"),
+                      {.rate = images,
+                       .say_again = [&](const std::string& sentence) { said.push_back(sentence); },
+                       .timeout_s = 1});
+  trials->start();
+  tree.plant("/hang", "");
+  const auto excused_s = [&] { return SteadyClock{}.now_s() - trials->now_s(); };
+  const double before_s = excused_s();
+  CHECK(trials->run(round_of(64)).samples_per_s() == Approx(64));
+  CHECK(excused_s() - before_s >= 1);
+  REQUIRE(said.size() == 1);
+  CHECK_THAT(said[0], ContainsSubstring("told nothing more of its speed within 1.00 s") &&
+                          ContainsSubstring("It is run once more."));
+}
+
+TEST_CASE("A launch that hangs twice has failed", "[command]") {
+  // Bug: a config that always hangs, launched without end.
+  int said = 0;
+  const auto trials = Commands::shell(
+      "if [ $1 = 64 ]; then sleep 1000; fi; " + forever("echo $1 img/s"),
+      {.rate = images, .say_again = [&](const std::string&) { ++said; }, .timeout_s = 1});
+  const TrialError error = thrown_by([&] { trials->run(round_of(64)); });
+  CHECK(error.fault() == Fault::trials);
+  CHECK_THAT(error.what(), ContainsSubstring("printed nothing that matches"));
+  CHECK(said == 1);
+  CHECK_THROWS_AS(trials->run(round_of(64)), CommandHung);
+  CHECK(said == 1);
+  CHECK(trials->run(round_of(66)).samples_per_s() == Approx(66));
 }
 
 TEST_CASE("A command that reports its rate too rarely is ended", "[command]") {

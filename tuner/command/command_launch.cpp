@@ -190,9 +190,10 @@ void CommandLaunch::wait_for_news() {
 }
 
 /// `what` it did, then what it printed, and perhaps a hint.
+template <class Failure>
 void CommandLaunch::fail(Fault fault, const std::string& what, const std::string& hint) {
   const std::string lines = launched_.last_lines();
-  throw TrialError(fault, "'" + name_ + "' " + what + last_words(lines) + "." + hint, lines);
+  throw Failure(fault, "'" + name_ + "' " + what + last_words(lines) + "." + hint, lines);
 }
 
 /// Ends it, in words: "within 60 s, and was ended (--trial-timeout sets that time)".
@@ -204,8 +205,9 @@ std::string CommandLaunch::ended_after(double seconds) {
 
 void CommandLaunch::throw_silent() {
   const std::string until = ended_after(bounds_.timeout_s);
-  if (!source_.spoken()) throw_mute(until);
-  fail(Fault::trials, "told nothing more of its speed " + until);
+  if (source_.spoken()) fail<CommandHung>(Fault::trials, "told nothing more of its speed " + until);
+  if (known_) fail<CommandHung>(Fault::trials, how_mute(until));
+  throw_mute(until);
 }
 
 void CommandLaunch::throw_slow() {
@@ -221,15 +223,18 @@ void CommandLaunch::throw_short() {
 
 /// Nothing was understood: the user's to mend, unless it was understood in another launch.
 void CommandLaunch::throw_mute(const std::string& until) {
-  const Fault fault = known_ ? Fault::trials : Fault::usage;
-  if (helper_) fail(fault, "has a helper that reported no batch " + until);
-  if (!source_.reads_output()) {
-    fail(fault, "told nothing of its speed " + until, known_ ? "" : " " + three_ways());
-  }
+  if (known_) fail(Fault::trials, how_mute(until));
+  const bool knows_no_way = !helper_ && !source_.reads_output();
+  fail(Fault::usage, how_mute(until), knows_no_way ? " " + three_ways() : "");
+}
+
+std::string CommandLaunch::how_mute(const std::string& until) const {
+  if (helper_) return "has a helper that reported no batch " + until;
+  if (!source_.reads_output()) return "told nothing of its speed " + until;
   const std::string rate = "--rate '" + source_.expression()->text() + "'";
   const std::string& caught = source_.not_a_rate();
-  if (caught.empty()) fail(fault, "printed nothing that matches " + rate + " " + until);
-  fail(fault, "printed no rate " + until + ": " + rate + " caught '" + printable(caught) + "'");
+  if (caught.empty()) return "printed nothing that matches " + rate + " " + until;
+  return "printed no rate " + until + ": " + rate + " caught '" + printable(caught) + "'";
 }
 
 }  // namespace feedrate

@@ -12,6 +12,7 @@
 #include "command/rate_source.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/machine/gpu_sampler.hpp"
+#include "feedrate/measure/trial_error.hpp"
 #include "feedrate/report/script.hpp"
 #include "process/control_socket.hpp"
 #include "process/launch.hpp"
@@ -24,9 +25,15 @@ struct LaunchBounds {
   double patience_s = 5;  ///< between asking it to end and killing it
 };
 
+/// The end of a launch that told nothing of its speed for too long, though launches before it did.
+class CommandHung : public TrialError {
+ public:
+  using TrialError::TrialError;
+};
+
 /// A command that runs, and is ended with this object. What it throws is a TrialError: (trials)
-/// where the command fails, (usage) where it runs, but tells nothing that can be understood. On
-/// abort it is Error(interrupted).
+/// where the command fails, (usage) where it runs, but tells nothing that can be understood, and
+/// CommandHung. On abort it is Error(interrupted).
 class CommandLaunch {
  public:
   /// Starts it; `name` is what to call it. Throws what RunningCommand throws.
@@ -66,11 +73,13 @@ class CommandLaunch {
   void wait_for_news();
 
   std::string ended_after(double seconds);
+  template <class Failure = TrialError>
   [[noreturn]] void fail(Fault fault, const std::string& what, const std::string& hint = {});
   [[noreturn]] void throw_silent();
   [[noreturn]] void throw_slow();
   [[noreturn]] void throw_short();
   [[noreturn]] void throw_mute(const std::string& until);
+  std::string how_mute(const std::string& until) const;
 
   std::string name_;
   ControlSocket& socket_;

@@ -11,6 +11,7 @@
 
 #include "command/command_launch.hpp"
 #include "command/templates.hpp"
+#include "trials/excused_hangs.hpp"
 #include "trials/trial_runner.hpp"
 
 namespace feedrate {
@@ -26,6 +27,8 @@ struct CommandPlan {
   double timeout_s = 60;  ///< a launch that says nothing of its speed for so long is ended
   double patience_s = 5;  ///< between asking a command to end and killing it
   const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
+  /// Is told of a launch that hung and is made once more; where empty, none is.
+  std::function<void(const std::string&)> say_again = {};
 };
 
 /// What to call a command: its script, or the module behind python's -m, else its program.
@@ -44,14 +47,14 @@ class CommandTrials final : public TrialRunner {
 
   /// One launch, ended after the round. `first_batch_s` is the time from the launch to the first
   /// word of its speed, which the round does not count. Throws TrialError as `start`, and (trials)
-  /// for anything but the coupled rate.
+  /// for anything but the coupled rate. One that hangs is made once more, if the plan says so.
   Round run(const Request& request) override;
   bool can_run(Part part) const override { return part == Part::coupled; }
   double epoch_boundary_s(const Config&) override { return -1; }
   std::size_t memory_bytes(const Config&) override { return 0; }
 
-  /// Without the start-ups: a budget is for measuring.
-  double now_s() override { return TrialRunner::now_s() - started_s_; }
+  /// Without the start-ups and what hung: a budget is for measuring.
+  double now_s() override { return TrialRunner::now_s() - started_s_ - hangs_.seconds(); }
   /// Seconds that all launches so far took until they told their speed; those that never did are
   /// left out.
   double started_s() const noexcept { return started_s_; }
@@ -63,6 +66,7 @@ class CommandTrials final : public TrialRunner {
   std::vector<std::string> notes() const override { return notes_; }
 
  private:
+  Round launch_once(const Request& request);
   LaunchSpec spec_of(const Config& config) const;
   std::unique_ptr<CommandLaunch> launch(const Config& config, const RoundOptions& options);
   void end(CommandLaunch& launch);
@@ -75,6 +79,7 @@ class CommandTrials final : public TrialRunner {
   std::optional<RateKind> kind_;  ///< once the first launch has shown it
   bool takes_batch_ = false;      ///< the command takes the config's batch
   double started_s_ = 0;
+  ExcusedHangs hangs_;
   LaunchedGpu gpu_;
   bool counts_batches_ = false;
   std::vector<std::string> notes_;

@@ -30,6 +30,7 @@ std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<
   plan.reference = run.reference();
   plan.timeout_s = run.request.trial_timeout_s;
   plan.stop = run.stop;
+  plan.say_again = run.note;
   auto socket = std::make_unique<ControlSocket>();
   add_hook(plan.spec, *socket);
   plan.spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
