@@ -28,7 +28,7 @@ class FinalRace {
   /// Runs passes until every tier is settled or `share` of the budget is used; returns which. A
   /// proof follows, so that looking after each pass makes nothing false.
   RaceEnd run(double share) {
-    constexpr int least_passes = 3, most_passes = 24;
+    constexpr int most_passes = 24;
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return RaceEnd::interrupted;
@@ -36,7 +36,7 @@ class FinalRace {
       if (may_end && sweep_.is_past(share)) return RaceEnd::budget;
       race_.notify(sweep_.run(*index, "race"));
       if (!race_.at_pass_end()) continue;
-      if (race_.passes() >= least_passes) drop_hopeless();
+      drop_hopeless();
       if (race_.passes() >= least_passes && is_settled()) return RaceEnd::settled;
       if (race_.passes() >= most_passes) return RaceEnd::last_pass;
       const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
@@ -83,6 +83,8 @@ class FinalRace {
                           .gain_upper_bound = std::numeric_limits<double>::infinity()});
   }
 
+  /// Before that a race can't tell its own noise, and nothing is settled.
+  static constexpr int least_passes = 3;
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
   static constexpr double settled_mean_gain = 0.0075;
   static constexpr double settled_highest_gain = 0.05;
@@ -104,20 +106,29 @@ class FinalRace {
     return (passes * race_.score(trial) + *sweep_.posterior_mean(trial)) / (passes + 1);
   }
 
-  /// Takes out who is of no use in any tier: four standard errors and more behind its leader.
+  /// Takes out who is of no use in any tier.
   void drop_hopeless() {
     std::vector<bool> useful(sweep_.outcome().trials.size());
     for (const Tier tier : sweep_.options().allowed) {
       const Trials trials = in_race(tier);
       for (const std::size_t trial : trials) {
-        const auto [behind, error] = race_.difference(trials.front(), trial);
-        if (trial == trials.front() || behind < std::max(2 * finest_difference, 4 * error))
-          useful[trial] = true;
+        if (trial == trials.front() || may_lead(trial, trials.front())) useful[trial] = true;
       }
     }
     for (std::size_t t = 0; t < useful.size(); ++t) {
       if (race_.contains(t) && !useful[t]) race_.drop(t);
     }
+  }
+
+  /// Not four standard errors and more behind the leader; in the first passes, three of those that
+  /// rounds had while exploring.
+  bool may_lead(std::size_t trial, std::size_t leader) const {
+    if (race_.passes() < least_passes) {
+      const double error = sweep_.noise.value_or(0.05) * std::sqrt(2.0 / (race_.passes() + 1));
+      return value(leader) - value(trial) < std::max(2 * finest_difference, 3 * error);
+    }
+    const auto [behind, error] = race_.difference(leader, trial);
+    return behind < std::max(2 * finest_difference, 4 * error);
   }
 
   bool is_settled() const {
@@ -132,12 +143,12 @@ class FinalRace {
            gain_upper_bound(race_, choice, trials) < settled_highest_gain;
   }
 
-  /// The tied ones of a tier, cheapest first: within 1 % of the leader. The leader's luck is small
-  /// by then: what rivals may still be ahead by is reported.
+  /// The tied ones of a tier, cheapest first: within half a percent of the leader. The leader's
+  /// luck is small by then: what rivals may still be ahead by is reported.
   Trials tied(Trials trials) const {
     const std::size_t leader = trials.front();
     std::erase_if(trials, [&](std::size_t trial) {
-      return trial != leader && value(leader) - value(trial) > finest_difference;
+      return trial != leader && value(leader) - value(trial) > finest_difference / 2;
     });
     std::sort(trials.begin(), trials.end(),
               [&](std::size_t a, std::size_t b) { return detail::is_cheaper(sweep_, a, b); });
@@ -177,7 +188,6 @@ class FinalRace {
   }
 
   Confidence standing(const TierChoice& choice, const Trials& trials) const {
-    constexpr int least_passes = 3;
     const bool keep = choice.trial == sweep_.outcome().reference;
     if (keep && (race_.passes() == 0 || !has_measured_others())) return Confidence::unresolved;
     if (keep) return Confidence::keep_current;

@@ -49,8 +49,8 @@ inline void prefer_cheapest(const Sweep& sweep, std::vector<std::size_t>& best) 
 /// Of one tier the cheapest that is as good as its leader, the leader, and the next best that may
 /// be as good.
 inline std::vector<std::size_t> finalists_of(const Sweep& sweep, Tier tier) {
-  constexpr std::size_t most_finalists = 4;
-  const double margin = std::max(0.03, 1.5 * sweep.noise.value_or(0.1));
+  constexpr std::size_t most_finalists = 6;
+  const double margin = std::max(0.03, 2.5 * sweep.noise.value_or(0.1));
   std::vector<std::size_t> best = scored(sweep, tier);
   if (best.empty()) return best;
   const double least = *sweep.posterior_mean(best.front()) - margin;

@@ -41,7 +41,7 @@ constexpr std::string_view name_of(RaceEnd end) noexcept {
 /// How sure a recommendation is. Files keep the numbers: new ones come last.
 enum class Confidence : std::uint8_t {
   resolved,       ///< one config is shown to be faster than all other finalists
-  tied,           ///< several are within 1 % of the fastest; the cheapest is named
+  tied,           ///< several are within half a percent of the fastest; the cheapest is named
   unresolved,     ///< the machine is too noisy, or the budget too short, to tell
   keep_current,   ///< nothing is faster than the reference
   not_confirmed,  ///< the reference stays: fresh processes did not confirm a gain
