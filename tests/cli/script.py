@@ -157,6 +157,7 @@ def a_script_is_tuned_and_the_change_is_shown_at_its_own_line(tmp):
                           env=environment(SCRIPTS))
     assert ran[0] == 0, err
     report = report_of(tmp)
+    assert (tmp / "r.json").stat().st_mode & 0o777 == 0o600, "others may read the command line"
     gains_by_workers(report)
     script = report["workload"]["script"]
     assert (script["loader"]["name"], script["loader"]["why"]) == ("train_loader", "its loop trains"), script

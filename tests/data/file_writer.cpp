@@ -21,6 +21,16 @@ TEST_CASE("A file is replaced as a whole and no draft stays behind") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("A file that replaces an open one is as closed as it is asked to be") {
+  // Bug: what is for one user alone, written into the file that all could read.
+  const TemporaryFolder folder;
+  write_file(folder / "file", Bytes(3, 'a'));
+  write_file(folder / "file", Bytes(3, 'b'), 0600);
+  const auto all_bits = std::filesystem::perms::mask;
+  const auto own = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+  CHECK((std::filesystem::status(folder / "file").permissions() & all_bits) == own);
+}
+
 TEST_CASE("A write that fails half way leaves the old file and nothing else") {
   // Bug: on a full disk a cut file takes the place of the good one. A limit on the size of files
   // stands in for the full disk.
@@ -44,9 +54,9 @@ TEST_CASE("Two writers of one file never share a draft") {
   CHECK(detail::draft_of("file") != detail::draft_of("file"));
   const TemporaryFolder folder;
   write_bytes(folder / "draft", Bytes{1});
-  CHECK_FALSE(detail::write_new(folder / "draft", Bytes{2}));
+  CHECK_FALSE(detail::write_new(folder / "draft", Bytes{2}, 0666));
   std::filesystem::create_symlink(folder / "draft", folder / "link");
-  CHECK_FALSE(detail::write_new(folder / "link", Bytes{2}));
+  CHECK_FALSE(detail::write_new(folder / "link", Bytes{2}, 0666));
   CHECK(read_bytes(folder / "draft") == Bytes{1});
 }
 

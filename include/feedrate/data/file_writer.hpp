@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -46,18 +47,22 @@ inline std::string draft_of(const std::string& path) {
 }
 
 /// Writes a file that is not there yet, links included.
-inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes) noexcept {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes,
+                      mode_t mode) noexcept {
+  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   return file.fd() >= 0 && write_fully(file.fd(), bytes);
 }
 
 }  // namespace detail
 
-/// Replaces the file at `path`; throws Error(data) naming it, and leaves what was there before,
-/// when the disk is full or the place can't be written to.
-inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes) {
+/// Replaces the file at `path` by one that the bits of `mode` open to others, less those of the
+/// umask. Throws Error(data) naming it, and leaves what was there before, when the disk is full or
+/// the place can't be written to.
+inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes,
+                       mode_t mode = 0666) {
   const std::string draft = detail::draft_of(path);
-  if (detail::write_new(draft, bytes) && std::rename(draft.c_str(), path.c_str()) == 0) return;
+  if (detail::write_new(draft, bytes, mode) && std::rename(draft.c_str(), path.c_str()) == 0)
+    return;
   const int error = errno;
   ::unlink(draft.c_str());
   detail::throw_unwritable(path, error);
