@@ -1122,6 +1122,21 @@ def a_command_that_prints_its_rate_is_tuned_by_a_variable(tmp):
 
 
 @test
+def a_command_that_hangs_once_costs_no_config(tmp):
+    # Bug: a launch that hangs for the storage's sake, of which a config fails, and nobody is told.
+    (tmp / "program.sh").write_text(
+        "n=$(cat starts 2>/dev/null || echo 0)\necho $((n + 1)) >starts\n[ $n = 2 ] && sleep 1000\n"
+        "while :; do\n  echo \"$((NUM_WORKERS * 100)).5 img/s\"\n  sleep 0.05\ndone\n")
+    code, _, err = run(*QUIET, "--budget", "6s", "--trial-timeout", "4s", "--workers", "1,2", "--set",
+                       "workers=env:NUM_WORKERS", "--rate", "regex:([0-9.]+) img/s", "--", "sh", "program.sh", cwd=tmp)
+    assert code == 0, err
+    assert err.count("It is run once more.") == 1, err
+    assert "within 4.00 s" in err, err
+    said = [(trial["status"], trial["reason"]) for trial in report_of(tmp)["trials"]]
+    assert len(said) == 2 and all(status != "failed" for status, _ in said), said
+
+
+@test
 def a_command_that_watches_its_loop_is_tuned_by_its_arguments(tmp):
     # Bug: a helper that is not found below autotune, or an argument that is put in twice.
     code, _, err = run(*QUIET, "--budget", "6s", "--workers", "1,8", "--set", "workers=--threads {}", "--",

@@ -25,7 +25,8 @@ struct LaunchBounds {
   double patience_s = 5;  ///< between asking it to end and killing it
 };
 
-/// The end of a launch that told nothing of its speed for too long, though launches before it did.
+/// The end of a launch that told nothing of its speed for too long, though it did so before, or
+/// launches before it.
 class CommandHung : public TrialError {
  public:
   using TrialError::TrialError;

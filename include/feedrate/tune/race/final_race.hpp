@@ -106,13 +106,15 @@ class FinalRace {
     return (passes * race_.score(trial) + *sweep_.posterior_mean(trial)) / (passes + 1);
   }
 
-  /// Takes out who is of no use in any tier.
+  /// Takes out who is of no use in any tier. Two of each stay until the race knows its noise, which
+  /// one alone does not show.
   void drop_hopeless() {
     std::vector<bool> useful(sweep_.outcome().trials.size());
     for (const Tier tier : sweep_.options().allowed) {
       const Trials trials = in_race(tier);
-      for (const std::size_t trial : trials) {
-        if (trial == trials.front() || may_lead(trial, trials.front())) useful[trial] = true;
+      for (std::size_t i = 0; i < trials.size(); ++i) {
+        const bool stays = i == 0 || (i == 1 && race_.passes() < least_passes);
+        if (stays || may_lead(trials[i], trials.front())) useful[trials[i]] = true;
       }
     }
     for (std::size_t t = 0; t < useful.size(); ++t) {

@@ -10,7 +10,7 @@
 
 namespace feedrate::inline v0 {
 
-/// Differences of log-scores below this are none: 1 %.
+/// Differences of log-scores below this are none: 1 %. Only ties of a race are told apart by half.
 inline constexpr double finest_difference = 0.01;
 /// A tier whose leader is behind that of the widest by more than this, in logarithms, is not
 /// recommended beside it: its configs get less of the time.
