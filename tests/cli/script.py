@@ -72,7 +72,7 @@ def resolved(tmp, tune):
     return report
 
 
-# The budget of tests whose answer is clear: an idle machine needs a part of it, a busy one more.
+# For tests whose answer is clear: an idle machine needs a small part of this budget, a busy one more.
 AMPLE = "20s"
 
 # Workers that load beside the step win by far: samples take 1 ms, a step of 16 of them 2 ms.
@@ -651,8 +651,8 @@ def ranks(*words):
     return [PYTHON, "-m", "torch.distributed.run", "--nproc-per-node", "2", *command("ranks.py", *words)[1:]]
 
 
-def tuned_together(tmp, *words, options=("--no-confirm",), budget=AMPLE):
-    code, _, err = run(*QUIET, *options, "--budget", budget, "--trial-timeout", "10s", *TWO, "--",
+def tuned_together(tmp, *words, options=("--no-confirm",)):
+    code, _, err = run(*QUIET, *options, "--budget", AMPLE, "--trial-timeout", "10s", *TWO, "--",
                        *ranks(*words), cwd=tmp, env=environment())
     assert code == 0, err
     return report_of(tmp)
@@ -1123,7 +1123,7 @@ def a_command_that_prints_its_rate_is_tuned_by_a_variable(tmp):
 
 @test
 def a_command_that_hangs_once_costs_no_config(tmp):
-    # Bug: a launch that hangs for the storage's sake, of which a config fails, and nobody is told.
+    # Bug: a config that fails because its storage hung once, and nobody is told.
     (tmp / "program.sh").write_text(
         "n=$(cat starts 2>/dev/null || echo 0)\necho $((n + 1)) >starts\n[ $n = 2 ] && sleep 1000\n"
         "while :; do\n  echo \"$((NUM_WORKERS * 100)).5 img/s\"\n  sleep 0.05\ndone\n")

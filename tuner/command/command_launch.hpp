@@ -25,8 +25,7 @@ struct LaunchBounds {
   double patience_s = 5;  ///< between asking it to end and killing it
 };
 
-/// The end of a launch that told nothing of its speed for too long, though it did so before, or
-/// launches before it.
+/// A launch was silent for too long, although it, or a launch before it, had told its speed.
 class CommandHung : public TrialError {
  public:
   using TrialError::TrialError;

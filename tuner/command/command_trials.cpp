@@ -111,16 +111,9 @@ void CommandTrials::start() {
 Round CommandTrials::run(const Request& request) {
   require_whole(request);
   start();
-  for (bool again = false;; again = true) {
-    const double asked_s = now_s();
-    try {
-      return launch_once(request);
-    } catch (const CommandHung& hung) {
-      const bool is_excused = plan_.say_again && hangs_.excuse(now_s() - asked_s);
-      if (again || !is_excused) throw;
-      plan_.say_again(std::string(hung.what()) + " It is run once more.");
-    }
-  }
+  if (!plan_.say_again) return launch_once(request);
+  return hangs_.retry<CommandHung>([&] { return now_s(); }, plan_.say_again,
+                                   [&] { return launch_once(request); });
 }
 
 Round CommandTrials::launch_once(const Request& request) {

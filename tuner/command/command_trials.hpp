@@ -27,7 +27,7 @@ struct CommandPlan {
   double timeout_s = 60;  ///< a launch that says nothing of its speed for so long is ended
   double patience_s = 5;  ///< between asking a command to end and killing it
   const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
-  /// Is told of a launch that hung and is made once more; where empty, none is.
+  /// Is told that a launch hung and is made once more; where empty, no launch is made again.
   std::function<void(const std::string&)> say_again = {};
 };
 

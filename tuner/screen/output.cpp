@@ -79,7 +79,7 @@ ReportFile::ReportFile(const std::string& file, const std::string& workload)
 void ReportFile::write(const Report& report) try {
   if (is_standard_output()) return;
   const std::string text = json_text(to_json(report));
-  const mode_t mode = report.workload.kind == "command" ? 0600 : 0666;  // it holds a command line
+  const mode_t mode = report.workload.kind == "command" ? 0600 : 0666;
   write_file(path_, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, mode);
 } catch (const Error& error) {
   throw Error(Fault::internal, "The report was not written: " + std::string(error.what()));

@@ -43,9 +43,9 @@ class ReportFile {
   /// place can't be written to, or holds something else than a report.
   ReportFile(const std::string& file, const std::string& workload);
 
-  /// Replaces the file by this report, which is its user's alone where it holds a command line of
-  /// theirs; does nothing where it goes to standard output. Throws
-  /// Error(internal) when that fails, as on a full disk; the file is then as it was.
+  /// Replaces the file by this report; does nothing where it goes to standard output. Only its user
+  /// can read the report of a command. Throws Error(internal) when writing fails, as on a full
+  /// disk; the file is then as it was.
   void write(const Report& report);
   /// The same, at most once a second, and silent about failures: the last write tells.
   void save(const std::function<const Report&()>& make);

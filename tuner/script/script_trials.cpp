@@ -149,14 +149,17 @@ void ScriptTrials::note_death(const Json& question, const ScriptDied& death) {
               std::string("The script fails whatever its loader's settings are. ") + death.what());
 }
 
-/// Asks the script; one that came to its end is launched again and asked again, and one that died
-/// or hung once more.
 std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   watch.bound_s = plan_.timeout_s;
-  bool has_died = false, has_hung = false;
+  return hangs_.retry<ChildHung>([&] { return now_s(); }, plan_.say,
+                                 [&] { return ask_until_answered(question, watch); });
+}
+
+/// A script that came to its end is launched again and asked again, and one that died once more.
+std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const Watch& watch) {
+  bool has_died = false;
   for (int ends = 1;; ++ends) {
     require_script();
-    const double asked_s = TrialRunner::now_s();
     try {
       const double before_s = attached_->outside_s();
       auto answers = attached_->ask(question, watch);
@@ -172,12 +175,6 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
         throw;
       }
       has_died = true;
-    } catch (const ChildHung& hung) {
-      attached_.reset();
-      const bool is_excused = hangs_.excuse(TrialRunner::now_s() - asked_s);
-      if (has_hung || !is_excused) throw;
-      has_hung = true;
-      plan_.say(std::string(hung.what()) + " It is run once more.");
     } catch (const Error& error) {
       attached_.reset();
       // The script is none that can be tuned, whatever the config.

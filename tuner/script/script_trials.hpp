@@ -63,6 +63,7 @@ class ScriptTrials final : public TrialRunner {
   void attach_to_most_batches(const NothingToTune& nothing);
   Prepared describe() const;
   std::vector<Json> ask(const Json& question, Watch watch);
+  std::vector<Json> ask_until_answered(const Json& question, const Watch& watch);
   Json question_about(const Request& request) const;
   void note_loop(const Json& answer);
   Round run_for_time(const Request& request);

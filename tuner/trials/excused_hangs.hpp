@@ -2,13 +2,33 @@
 // Hangs that may be the storage's, or the machine's.
 #pragma once
 
+#include <string>
+
 namespace feedrate {
 
-/// The first two hangs of a run are excused: the trial is run once more, unless it hung before, and
+/// The first two hangs of a run are excused: what hung is run once more, unless it hung before, and
 /// what the hang took is no time of the search's.
 class ExcusedHangs {
  public:
-  /// A trial hung for so long. False once there were too many.
+  /// What `once()` returns. It throws Hung where it hangs; that it is run once more is told to
+  /// `say`. `now_s` is the search's clock.
+  template <class Hung, class Clock, class Say, class Once>
+  auto retry(const Clock& now_s, const Say& say, const Once& once) {
+    for (bool again = false;; again = true) {
+      const double began_s = now_s();
+      try {
+        return once();
+      } catch (const Hung& hung) {
+        const bool is_excused = excuse(now_s() - began_s);
+        if (again || !is_excused) throw;
+        say(std::string(hung.what()) + " It is run once more.");
+      }
+    }
+  }
+
+  double seconds() const noexcept { return seconds_; }
+
+ private:
   bool excuse(double seconds) noexcept {
     constexpr int most = 2;
     if (++hangs_ > most) return false;
@@ -16,9 +36,6 @@ class ExcusedHangs {
     return true;
   }
 
-  double seconds() const noexcept { return seconds_; }
-
- private:
   int hangs_ = 0;
   double seconds_ = 0;
 };

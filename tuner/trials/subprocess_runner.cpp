@@ -105,27 +105,17 @@ std::uint64_t SubprocessRunner::planned_device_bytes(const Config& config) {
                                  "bytes");
 }
 
-/// With the time that the next child takes to start.
-bool SubprocessRunner::is_excused(double since_s) {
-  require_child();
-  return hangs_.excuse(TrialRunner::now_s() - since_s);
-}
-
+/// A hang takes until the next child has started, too.
 Json SubprocessRunner::ask(const Json& question, const Watch& watch, double patience) {
-  const double began_s = TrialRunner::now_s();
-  try {
-    return ask_once(question, watch, patience);
-  } catch (const ChildHung& hung) {
-    if (!is_excused(began_s)) throw;
-    supervision_.preparation.say(std::string(hung.what()) + " It is run once more.");
-  }
-  const double again_s = TrialRunner::now_s();
-  try {
-    return ask_once(question, watch, patience);
-  } catch (const ChildHung&) {
-    is_excused(again_s);
-    throw;
-  }
+  const auto once = [&] {
+    try {
+      return ask_once(question, watch, patience);
+    } catch (const ChildHung&) {
+      require_child();
+      throw;
+    }
+  };
+  return hangs_.retry<ChildHung>([&] { return now_s(); }, supervision_.preparation.say, once);
 }
 
 Json SubprocessRunner::ask_once(const Json& question, Watch watch, double patience) {

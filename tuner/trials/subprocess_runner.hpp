@@ -53,7 +53,6 @@ class SubprocessRunner final : public TrialRunner {
   void require_child();
   Json ask(const Json& question, const Watch& watch, double patience = 1);
   Json ask_once(const Json& question, Watch watch, double patience);
-  bool is_excused(double since_s);
   void take_skips(const Json& answer);
 
   Supervision supervision_;

@@ -55,8 +55,8 @@ inline bool write_new(const std::string& path, std::span<const std::uint8_t> byt
 
 }  // namespace detail
 
-/// Replaces the file at `path` by one that the bits of `mode` open to others, less those of the
-/// umask. Throws Error(data) naming it, and leaves what was there before, when the disk is full or
+/// Replaces the file at `path`. The new one has the permissions of `mode`, less those of the umask.
+/// Throws Error(data) naming it, and leaves what was there before, when the disk is full or
 /// the place can't be written to.
 inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes,
                        mode_t mode = 0666) {

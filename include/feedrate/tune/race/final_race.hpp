@@ -83,7 +83,7 @@ class FinalRace {
                           .gain_upper_bound = std::numeric_limits<double>::infinity()});
   }
 
-  /// Before that a race can't tell its own noise, and nothing is settled.
+  /// With fewer passes a race can't tell its own noise, and nothing is settled.
   static constexpr int least_passes = 3;
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
   static constexpr double settled_mean_gain = 0.0075;
@@ -106,8 +106,8 @@ class FinalRace {
     return (passes * race_.score(trial) + *sweep_.posterior_mean(trial)) / (passes + 1);
   }
 
-  /// Takes out who is of no use in any tier. Two of each stay until the race knows its noise, which
-  /// one alone does not show.
+  /// Drops those that can't lead any tier. Two of each tier stay until the race knows its noise:
+  /// one alone does not show it.
   void drop_hopeless() {
     std::vector<bool> useful(sweep_.outcome().trials.size());
     for (const Tier tier : sweep_.options().allowed) {
@@ -122,8 +122,8 @@ class FinalRace {
     }
   }
 
-  /// Not four standard errors and more behind the leader; in the first passes, three of those that
-  /// rounds had while exploring.
+  /// Within four standard errors of the leader; in the first passes, within three, by the noise of
+  /// the rounds while exploring.
   bool may_lead(std::size_t trial, std::size_t leader) const {
     if (race_.passes() < least_passes) {
       const double error = sweep_.noise.value_or(0.05) * std::sqrt(2.0 / (race_.passes() + 1));

@@ -7,8 +7,8 @@
 
 namespace feedrate::inline v0 {
 
-/// Every config four times, pass after pass, each pass in another order: enough to see which of
-/// them are to race, and those are measured again there.
+/// Four passes over every config, each in another order: enough to choose those that race, where
+/// they are measured again.
 inline void search_grid(Sweep& sweep, double share) {
   constexpr int most_passes = 4;
   Random random(sweep.options().seed, 1, 0);
