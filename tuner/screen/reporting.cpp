@@ -20,10 +20,10 @@
 #include "feedrate/report/text/script_text.hpp"
 #include "feedrate/report/text/settings.hpp"
 #include "feedrate/report/text/shell.hpp"
-#include "feedrate/train/cpu/blas_room.hpp"
 #include "request/constraints.hpp"
 #include "request/terminal.hpp"
 #include "request/version.hpp"
+#include "workload/blas.hpp"
 #include "workload/cuda_device.hpp"
 
 namespace feedrate {
@@ -120,8 +120,8 @@ void describe_machine(Report& report, const TuneRequest& request, ProgressLine& 
     return;
   }
   try {
-    require_blas_room(read_limits().cpus.usable);
-  } catch (const OutOfMemory& error) {
+    open_blas(read_limits().cpus.usable);
+  } catch (const Error& error) {
     progress.note(std::string("The machine is not measured. ") + error.what());
     report.machine = read_machine(path);
     return;

@@ -18,6 +18,7 @@
 #include "doctor/metrics.hpp"
 #include "feedrate/card/machine_facts.hpp"
 #include "feedrate/machine/cache_folder.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/report/gate/gate_sentences.hpp"
 #include "feedrate/report/json/gate_json.hpp"
 #include "feedrate/report/text/card.hpp"
@@ -30,6 +31,7 @@
 #include "request/version.hpp"
 #include "screen/output.hpp"
 #include "verbs/verb.hpp"
+#include "workload/blas.hpp"
 #include "workload/cuda_device.hpp"
 
 namespace feedrate {
@@ -174,6 +176,7 @@ int run_doctor(const std::vector<std::string>& words) {
   const auto options = parse_doctor(words);
   if (!options) return 0;
   require_writable(options->gate);
+  open_blas(read_limits().cpus.usable);
   Facts facts = gather_facts(path_to_look_at(*options));
   facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);

@@ -6,8 +6,8 @@
 
 #include "feedrate/report/text/format.hpp"
 #include "feedrate/train/cost.hpp"
-#include "feedrate/train/cpu/blas_room.hpp"
 #include "feedrate/train/cpu/make_step.hpp"
+#include "workload/blas.hpp"
 
 namespace feedrate {
 namespace {
@@ -21,7 +21,7 @@ OptimizerSpec accumulating(OptimizerSpec optimizer, const Config& config) {
 std::function<TrainStep(const Config&)> steps_of(ModelSpec model, OptimizerSpec optimizer,
                                                  std::string field, std::uint64_t seed) {
   return [=](const Config& config) -> TrainStep {
-    require_blas_room(config.step_threads);
+    open_blas(config.step_threads);
     const std::shared_ptr<AnyStep> step =
         make_step(model, accumulating(optimizer, config), config.precision,
                   static_cast<std::size_t>(config.batch), config.step_threads, seed);
