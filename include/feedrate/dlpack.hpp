@@ -24,7 +24,7 @@ namespace feedrate::inline v0 {
 /// Source: github.com/dmlc/dlpack, include/dlpack/dlpack.h, version 1.0.
 namespace dlpack {
 
-enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3 };
+enum class DeviceType : std::int32_t { cpu = 1, cuda = 2, cuda_host = 3, rocm_host = 11 };
 enum class Code : std::uint8_t {
   signed_integer = 0,
   unsigned_integer = 1,
@@ -144,6 +144,12 @@ inline void require_row_major(const dlpack::Tensor& tensor) {
   }
 }
 
+/// Memory that both sides may write, such as CUDA's managed, is a device's: it may be in use there.
+inline bool is_on_host(dlpack::DeviceType type) noexcept {
+  using dlpack::DeviceType;
+  return type == DeviceType::cpu || type == DeviceType::cuda_host || type == DeviceType::rocm_host;
+}
+
 }  // namespace detail
 
 /// Field `name` of a batch, [count, ...shape] in row-major order, on the CPU unless `device` says
@@ -175,8 +181,8 @@ inline TensorView from_dlpack(const dlpack::ManagedTensor& managed) {
     detail::refuse_dlpack("it is of DLPack " + std::to_string(managed.version.major) +
                           ", and this library knows version 1");
   }
-  if (tensor.device.type == dlpack::DeviceType::cuda) {
-    detail::refuse_dlpack("it lies on a GPU, so copy it to the host first");
+  if (!detail::is_on_host(tensor.device.type)) {
+    detail::refuse_dlpack("it lies on a device, so copy it to the host first");
   }
   const auto dimensions = static_cast<std::size_t>(std::max(tensor.dimensions, 0));
   if (dimensions > Shape::max_rank) detail::refuse_dlpack("it has more than six extents");

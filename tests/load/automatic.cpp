@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <chrono>
 #include <cmath>
 #include <functional>
 #include <random>
+#include <thread>
 
 #include "datasets.hpp"
 
@@ -133,6 +135,20 @@ TEST_CASE("Without memory for more the number of workers does not grow", "[autom
     counters.wait_s += 0.1;
     if (!automatic.is_due(0.1 * b, counters.batches)) continue;
     CHECK(automatic.choose(0.1 * b, counters) <= 2);
+  }
+}
+
+TEST_CASE("A loader's own memory limit keeps its threads from growing", "[automatic]") {
+  // Bug: .max_memory_bytes that nobody reads. Samples that wait would be worth many threads.
+  const auto waiting = [](std::size_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  };
+  Loader loader(testing::Numbers{4000, waiting},
+                {.batch = 8, .workers = automatic, .max_memory_bytes = 1});
+  const int begun_with = loader.workers();
+  for (int batch = 0; batch < 150; ++batch) {
+    REQUIRE(loader.next());
+    CHECK(loader.workers() <= begun_with);
   }
 }
 

@@ -69,7 +69,12 @@ TEST_CASE("A tensor of another library is viewed, or refused in a sentence", "[d
   };
   std::array<std::int64_t, 2> columns = {1, 2};
   refused("not contiguous", [&](auto& other) { other.tensor.strides = columns.data(); });
-  refused("on a GPU", [](auto& other) { other.tensor.device.type = dlpack::DeviceType::cuda; });
+  for (const int device :
+       {2, 7, 8, 10, 13, 14}) {  // CUDA, Vulkan, Metal, ROCm, CUDA managed, oneAPI
+    refused("on a device", [&](auto& other) {
+      other.tensor.device.type = static_cast<dlpack::DeviceType>(device);
+    });
+  }
   refused("type code 5, 64 bits", [](auto& other) {  // a complex number
     other.tensor.type = {static_cast<dlpack::Code>(5), 64, 1};
   });

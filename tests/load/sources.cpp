@@ -232,5 +232,58 @@ TEST_CASE("A sample knows for which batch it is loaded, below other sources too"
   }
 }
 
+TEST_CASE("What is kept in memory was loaded for the first batch that it was in", "[sources]") {
+  // Bug: samples that are kept believe that all of them are the first of the first batch.
+  Loader loader(cache(Places{}, 1 << 20), {.batch = 4, .order = {.shuffle = false}, .epochs = 2});
+  while (const auto batch = loader.next()) {
+    for (std::size_t p = 0; p < batch->count(); ++p) {
+      const auto at = batch->row<std::int64_t>("at", p);
+      CHECK(at[0] == 0);
+      CHECK(at[1] == static_cast<std::int64_t>(batch->index()));
+      CHECK(at[2] == static_cast<std::int64_t>(p));
+    }
+  }
+}
+
+/// Sample i has i % 4 rows, all of them 7.
+struct Sevens {
+  std::size_t size() const { return 16; }
+  Layout layout() const { return {{"x", DType::f32, {3}, true}}; }
+  void load(std::size_t i, const Sample& sample, Random&) const {
+    std::fill_n(sample.get<float>("x").begin(), i % 4, 7.0f);
+    sample.set_length("x", i % 4);
+  }
+};
+
+TEST_CASE("A sample is as long as its maximum until it says otherwise", "[sources]") {
+  // Bug: a length that another sample has left, or one of a field that has none.
+  const detail::SampleForm form({{"x", DType::f32, {3}, true}, {"label", DType::i32, {}}});
+  detail::OwnSample own;
+  own.as(form).set_length("x", 1);
+  const Sample sample = own.as(form);
+  CHECK(sample.length("x") == 3);
+  sample.set_length("x", 2);
+  CHECK(sample.length("x") == 2);
+  CHECK_THROWS_WITH(sample.length("label"), ContainsSubstring("not ragged"));
+}
+
+TEST_CASE("A function sees zeros behind a short sample, and its length", "[sources]") {
+  // Bug: the tail of the sample that the same thread loaded before, or of nothing at all.
+  const auto sum = [](const Sample& from, const Sample& to, Random&) {
+    const auto x = from.get<float>("x");
+    to.get<float>("sum")[0] = std::accumulate(x.begin(), x.end(), 0.0f);
+    to.get<float>("sum")[1] = static_cast<float>(from.length("x"));
+  };
+  const Layout sums = {{"sum", DType::f32, {2}}};
+  for (const auto& source : {map(Sevens{}, sums, sum), map(cache(Sevens{}, 1 << 20), sums, sum)}) {
+    Loader loader(source, {.batch = 4, .workers = 1, .order = {.shuffle = false}});
+    const auto batch = loader.next();
+    for (std::size_t p = 0; p < 4; ++p) {
+      CHECK(batch->row<float>("sum", p)[0] == 7.0f * static_cast<float>(p));
+      CHECK(batch->row<float>("sum", p)[1] == static_cast<float>(p));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace feedrate::sources_tests

@@ -139,6 +139,34 @@ TEST_CASE("A sample that can't be read is named; what follows comes", "[stream]"
   CHECK(skips.counters().skipped == 2);
 }
 
+/// Lines of three letters, of which the second can't be read once its length is said.
+struct Lines {
+  Layout layout() const { return {{"line", DType::u8, {3}, true}}; }
+
+  struct Reader {
+    int line = 0;
+    bool next(const Sample& sample, Random&) {
+      if (++line == 2) {
+        sample.set_length("line", 1);
+        throw Error(Fault::data, "bad record");
+      }
+      std::ranges::fill(sample.get<std::uint8_t>("line"), static_cast<std::uint8_t>('a' + line));
+      return line <= 3;
+    }
+  };
+  std::size_t shards() const { return 1; }
+  Reader open(std::size_t, std::uint64_t) const { return {}; }
+};
+
+TEST_CASE("A sample that is skipped leaves nothing behind", "[stream]") {
+  // Bug: the length of the one that could not be read cuts off the next.
+  StreamLoader loader(Lines{}, {.batch = 2, .epochs = 1, .max_skips = 1});
+  const auto batch = loader.next();
+  REQUIRE(batch->count() == 2);
+  CHECK(batch->row<std::uint8_t>("line", 1).size() == 3);
+  CHECK(batch->row<std::uint8_t>("line", 1)[2] == 'd');
+}
+
 /// A stream of which one shard can't be opened.
 struct Missing : Counts {
   Reader open(std::size_t shard, std::uint64_t epoch) const {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,7 +59,7 @@ inline std::size_t field_index(const Layout& layout, std::string_view name) {
 /// For which batch a sample is loaded, all counted from 0.
 struct BatchPlace {
   std::uint64_t epoch = 0;   ///< of the loader
-  std::size_t batch = 0;     ///< of the epoch
+  std::size_t batch = 0;     ///< of the epoch; 0 of a stream, which does not know it yet
   std::size_t position = 0;  ///< in the batch
 
   bool operator==(const BatchPlace&) const = default;
@@ -105,6 +106,14 @@ class Sample {
   /// Where the length of field `f` goes; it means something for ragged fields alone.
   std::int32_t* length_place(std::size_t f) const noexcept { return lengths_[f]; }
 
+  /// How many of the shape[0] rows of a ragged field were written: all, until set_length() says
+  /// so. Throws Error(usage) where the field is not ragged.
+  std::size_t length(std::string_view name) const {
+    const std::size_t f = field_index(*layout_, name);
+    if ((*layout_)[f].ragged) return static_cast<std::size_t>(*lengths_[f]);
+    throw Error(Fault::usage, "Field '" + std::string(name) + "' has no length: it is not ragged.");
+  }
+
   /// Says how many of the shape[0] rows of a ragged field this sample has.
   void set_length(std::string_view name, std::size_t length) const {
     const std::size_t f = field_index(*layout_, name);
@@ -123,6 +132,19 @@ class Sample {
   std::span<std::int32_t* const> lengths_;
   BatchPlace at_;
 };
+
+namespace detail {
+
+/// Writes zeros behind the `length` rows of a ragged field at `place`: what lay there before
+/// belongs to another sample.
+inline void clear_tail(const Field& field, std::byte* place, std::int32_t length) noexcept {
+  const std::size_t rows = field.shape[0];
+  if (rows == 0) return;
+  const std::size_t row_bytes = field.bytes() / rows, used = static_cast<std::size_t>(length);
+  std::memset(place + used * row_bytes, 0, (rows - used) * row_bytes);
+}
+
+}  // namespace detail
 
 /// Random access to samples.
 ///

@@ -47,16 +47,11 @@ class BatchLayout {
     return slot + offsets_[f] + p * layout_[f].bytes();
   }
 
-  /// Writes zeros behind the last row of each ragged field of a sample: what lay there before
-  /// belongs to another.
+  /// Writes zeros behind the last row of each ragged field of a sample.
   void clear_tails(std::span<std::byte* const> places,
                    std::span<std::int32_t* const> lengths) const noexcept {
     for (std::size_t f = 0; f < layout_.size(); ++f) {
-      const std::size_t rows = lengths[f] ? layout_[f].shape[0] : 0;
-      if (rows == 0) continue;
-      const auto length = static_cast<std::size_t>(*lengths[f]);
-      const std::size_t row_bytes = layout_[f].bytes() / rows;
-      std::memset(places[f] + length * row_bytes, 0, (rows - length) * row_bytes);
+      if (lengths[f]) detail::clear_tail(layout_[f], places[f], *lengths[f]);
     }
   }
 

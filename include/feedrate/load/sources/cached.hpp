@@ -42,7 +42,7 @@ class Cached final : public Source {
     if (place > taken) return give(place - taken - 1, sample);
     const auto slot = place == none ? take(i) : slots_;
     if (slot == slots_) return source_->load(i, sample, random);
-    fill(i, slot, random);
+    fill(i, slot, random, sample.at());
     give(slot, sample);
   }
   std::string name(std::size_t i) const override { return source_->name(i); }
@@ -68,10 +68,10 @@ class Cached final : public Source {
   }
 
   /// One that can't be loaded stays without a place: it is tried again each time.
-  void fill(std::size_t i, std::size_t slot, Random& random) const {
+  void fill(std::size_t i, std::size_t slot, Random& random, const BatchPlace& at) const {
     thread_local detail::OwnSample of_thread;
     detail::OwnSample own = std::exchange(of_thread, {});
-    source_->load(i, own.as(form_, data_of(slot)), random);
+    source_->load(i, own.as(form_, data_of(slot), at), random);
     std::copy_n(own.lengths.begin(), form_.layout().size(), lengths_of(slot));
     of_thread = std::move(own);
     place_[i].store(slot + taken + 1, std::memory_order_release);
@@ -101,8 +101,9 @@ class Cached final : public Source {
 };
 
 /// A dataset whose samples stay in memory of at most `bytes`, the first that are loaded. Fields are
-/// kept as they are loaded, so that what a dataset does at random is the same in each epoch: put
-/// augmentation behind it, with `map`. Throws Error(usage) where not one sample fits.
+/// kept as they are loaded, so that what a dataset does at random, or for the batch that it is
+/// loaded for, is the same in each epoch: put augmentation behind it, with `map`. Throws
+/// Error(usage) where not one sample fits.
 template <SourceLike D>
 std::shared_ptr<const Source> cache(D dataset, std::size_t bytes) {
   return std::make_shared<const Cached>(detail::as_source(std::move(dataset)), bytes);

@@ -177,8 +177,7 @@ class StreamEngine final : public SlotOwner {
       turn.shard->open(turn.epoch);
       std::size_t longest = 0;
       while (count < batch && !stopped_.load()) {
-        const Sample sample = turn.shard->sample_at(layout(), slot.data, {turn.epoch, 0, count});
-        if (!load(turn, sample)) break;
+        if (!load(turn, slot.data, count)) break;
         longest = std::max(longest, turn.shard->finish_sample(layout()));
         if (count > 0 && options_.max_total > 0 && (count + 1) * longest > options_.max_total) {
           turn.shard->keep(layout(), slot.data, count);
@@ -201,9 +200,11 @@ class StreamEngine final : public SlotOwner {
     return count;
   }
 
-  /// The next sample that can be loaded; false at the end of the shard. Throws SampleError.
-  bool load(const Turn& turn, const Sample& sample) {
+  /// The next sample that can be loaded; false at the end of the shard. Throws SampleError. What
+  /// one that is skipped has said of its length is forgotten.
+  bool load(const Turn& turn, std::byte* slot, std::size_t place) {
     while (true) {
+      const Sample sample = turn.shard->sample_at(layout(), slot, {turn.epoch, 0, place});
       try {
         return turn.shard->next(sample, options_.seed, turn.epoch);
       } catch (...) {
