@@ -16,6 +16,7 @@ import signal
 import struct
 import subprocess
 import sys
+import time
 
 from tap import AUTOTUNE, SCHEMA, Skip, main, refused, run, test, validate
 
@@ -666,12 +667,14 @@ def a_command_of_a_journal_is_launched_where_somebody_agreed(tmp):
 
     said_until("trial", "--budget", "20s", "--set", "workers={}", "--workers", "1,2", "--rate", "regex:rate: ([0-9]+)",
                "--output", "r.json", "--", *words)
+    time.sleep(2)  # until what was launched has ended, too
     (tmp / "now").touch()
     code, shown = on_terminal(["--resume", "r.json"], tmp, columns=400, typed=b"n\n")
-    assert code == 0 and "Launch this?" in shown, (code, shown)
+    assert code == 0 and "Continue it?" in shown, (code, shown)
+    assert "--set 'workers={}'" in shown, f"words that a template adds are not shown: {shown}"
     assert "X_KEY=1; test ! -e now" in shown and f"in {tmp}" in shown, shown
     assert not (tmp / "ran").exists(), "it was launched all the same"
-    assert "X_KEY=***; test ! -e now" in said_until("launches", "--resume", "r.json")
+    assert "X_KEY=***; test ! -e now" in said_until("run to continue", "--resume", "r.json")
 
 
 @test
@@ -762,7 +765,7 @@ def a_limit_on_open_files_is_one_sentence(tmp):
     # Bug: "fcntl: Invalid argument".
     def limited():
         resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
-    refused(70, r"needs more open files.*\(ulimit -n 64\)", *QUICK, *TABULAR, "--quiet", cwd=tmp, preexec_fn=limited)
+    refused(70, r"more files would be open.*\(ulimit -n 64\)", *QUICK, *TABULAR, "--quiet", cwd=tmp, preexec_fn=limited)
 
 
 @test

@@ -55,6 +55,7 @@ Resumption open_resumption(const TuneRequest& asked) {
   request.output = asked.output;
   request.output.price = price;
   request.output.file = beside(path, recorded.header.report);
+  request.command.yes = asked.command.yes;
   return {std::move(request), std::move(journal), std::move(recorded)};
 }
 

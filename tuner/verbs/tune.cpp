@@ -16,29 +16,31 @@
 namespace feedrate {
 namespace {
 
-/// The command as it will be launched, with all that it holds, and where.
-std::string whole_line(const CommandRequest& command) {
+/// The run that a journal holds, with all its words, and where.
+std::string whole_line(const TuneRequest& run) {
   std::string line;
-  for (const std::string& word : command.words) line += ' ' + shell_quoted(word);
-  const auto here = std::filesystem::current_path();
-  const auto folder = command.folder.empty() ? here : here / command.folder;
-  return line + ", in " + shell_quoted(folder.string());
+  for (const std::string& word : run.words) line += ' ' + shell_quoted(word);
+  return line + ", in " + shell_quoted(std::filesystem::current_path().string());
 }
 
-/// A journal says which command is launched, and may come from somebody else: it is shown, and
+/// Whether a run does more than measure what is built in and write its report.
+bool touches_more(const TuneRequest& run) {
+  return run.is_command() || !run.gate.files.empty() || !run.command.patch.empty();
+}
+
+/// A journal says what is launched and written, and may come from somebody else: it is shown, and
 /// whoever sits at a terminal is asked. Secrets are shown there alone.
-bool may_launch(const TuneRequest& request, bool yes) {
-  if (!request.is_command() || yes) return true;
+bool may_go_on(const TuneRequest& run, bool yes) {
+  if (!touches_more(run) || yes) return true;
   const bool asks = isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
-  print_error("The run to continue launches:" +
-              (asks ? whole_line(request.command) : ' ' + shell_line(request.command.words)) +
-              "\n");
-  return !isatty(STDIN_FILENO) || is_agreed("Launch this? [y/N] ");
+  print_error("The run to continue: autotune" +
+              (asks ? whole_line(run) : ' ' + shell_line(run.words)) + "\n");
+  return !isatty(STDIN_FILENO) || is_agreed("Continue it? [y/N] ");
 }
 
 int resume(const TuneRequest& asked) {
   Resumption resumption = open_resumption(asked);
-  if (!may_launch(resumption.request, asked.command.yes)) return 0;
+  if (!may_go_on(resumption.request, asked.command.yes)) return 0;
   return TuneRun(resumption.request, device_of(resumption.request), {}, &resumption)();
 }
 
