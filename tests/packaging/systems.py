@@ -79,7 +79,7 @@ def a_wrap_fetches_the_subproject(tmp):
                                                                            "revision = " + state.stdout.strip())
     (folder / "subprojects").mkdir()
     (folder / "subprojects/feedrate.wrap").write_text(wrap)
-    (folder / "meson.build").write_text(ways.MESON)
+    (folder / "meson.build").write_text(ways.MESON.format(part="", defines="[]"))
     run("meson", "setup", folder / "build", folder)
     run("meson", "compile", "-C", folder / "build")
     assert run(folder / "build/consumer") == SUM

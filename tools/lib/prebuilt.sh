@@ -28,7 +28,8 @@ collect_prebuilt() {
   rm -rf "$1"
 }
 
-# Libraries that the other machine may lack.
+# Libraries that the other machine may lack. autotune opens OpenBLAS by its name; tests and benches are linked
+# with it, so it is found here.
 libraries_of() { ldd "$1" | sed -nE 's#.*=> (/.*/lib(stdc\+\+|openblas|gfortran|quadmath|jpeg|blas|cblas)[^ /]*) .*#\1#p'; }
 
 # The folders of PyTorch's wheels, for the Python that has it.

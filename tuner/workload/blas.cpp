@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenBLAS starts a thread for each core when it is loaded, and each takes 128 MiB. Where that much
-// can't be had, it tries again for ever. Most runs of the command multiply nothing in this process,
-// so a shared library is opened by FEEDRATE_BLAS, its file, when it is first needed, and with one
-// thread.
+// can't be had, it tries again for ever. Most runs of the command multiply nothing in this process.
+// So it opens the shared library, whose file is FEEDRATE_BLAS, when it first multiplies, and with
+// one thread.
 #include "workload/blas.hpp"
 
 #include "feedrate/train/cpu/blas_room.hpp"
@@ -46,20 +46,32 @@ class SetVariable {
   std::optional<std::string> before_;
 };
 
-/// Tried first where it was at build time, then in the places of the dynamic loader.
-void* open_file() {
-  const SetVariable one_thread("OPENBLAS_NUM_THREADS", "1");
-  const std::string path = FEEDRATE_BLAS, name = path.substr(path.rfind('/') + 1);
-  for (const std::string& file : {path, name}) {
-    // Global: `blas_library` finds its switches by name.
-    if (void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
-  }
-  throw Error(Fault::device, "The BLAS can't be opened (" + std::string(::dlerror()) +
+[[noreturn]] void throw_unopened(const std::string& why) {
+  throw Error(Fault::device, "The BLAS can't be opened (" + why +
                                  "): install it, or raise the limit on address space (ulimit -v).");
 }
 
+/// The library is searched as those that a program is linked with, then where it was at build time.
+void* open_library() {
+  const SetVariable one_thread("OPENBLAS_NUM_THREADS", "1");
+  const std::string path = FEEDRATE_BLAS, name = path.substr(path.rfind('/') + 1);
+  std::string why;
+  for (const std::string& file : {name, path}) {
+    // Global: `blas_library` finds its switches by name.
+    if (void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL)) return library;
+    if (why.empty()) why = ::dlerror();
+  }
+  throw_unopened(why);
+}
+
+Sgemm* open_sgemm() {
+  void* const function = ::dlsym(open_library(), "cblas_sgemm");
+  if (!function) throw_unopened(::dlerror());
+  return reinterpret_cast<Sgemm*>(function);
+}
+
 Sgemm* sgemm() {
-  static Sgemm* const function = reinterpret_cast<Sgemm*>(::dlsym(open_file(), "cblas_sgemm"));
+  static Sgemm* const function = open_sgemm();
   return function;
 }
 

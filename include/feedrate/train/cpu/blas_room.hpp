@@ -33,7 +33,7 @@ inline void require_blas_room(int threads) {
         "The limit on address space (ulimit -v " + std::to_string(limit.rlim_cur >> 10) +
         ") leaves no room for the BLAS, which "
         "takes 128 MiB for each of " +
-        std::to_string(threads) + " threads: raise it, or use fewer threads of the step.");
+        std::to_string(threads) + " threads: raise it, or use fewer threads.");
   }
   ::munmap(room, bytes);
   granted = threads;
