@@ -112,7 +112,7 @@ Round CommandTrials::run(const Request& request) {
   require_whole(request);
   start();
   if (!plan_.say_again) return launch_once(request);
-  return hangs_.retry<CommandHung>([&] { return now_s(); }, plan_.say_again,
+  return hangs_.retry<CommandHung>([&] { return now_s(); }, plan_.say_again, plan_.stop,
                                    [&] { return launch_once(request); });
 }
 

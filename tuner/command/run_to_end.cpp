@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "feedrate/core/error.hpp"
+#include "process/refusals.hpp"
 
 namespace feedrate {
 namespace {
@@ -47,8 +48,7 @@ int run_to_end(const LaunchSpec& spec) {
   std::fflush(nullptr);
   const pid_t pid = ::fork();
   if (pid < 0) {
-    throw Error(Fault::internal,
-                std::string("The command can't be started: ") + std::strerror(errno) + ".");
+    throw Error(Fault::internal, "The command can't be started: " + reason_of_system(errno) + ".");
   }
   if (pid == 0) become(spec);
   running = pid;

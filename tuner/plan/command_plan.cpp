@@ -118,6 +118,19 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
                   [&](bool pinned) { return cuda || !pinned; });
 }
 
+/// Workers that start in the script's own way would each run all of it.
+void drop_own_workers(TuneOptions& plan, const Script& script) {
+  std::vector<StartMethod>& methods = plan.space.start_method;
+  if (std::find(methods.begin(), methods.end(), StartMethod::fork) != methods.end()) {
+    keep_applicable(plan, "start_method", methods, script.not_importable,
+                    [](StartMethod method) { return method == StartMethod::fork; });
+    return;
+  }
+  keep_applicable(plan, "workers", plan.space.workers, script.not_importable,
+                  [&](int workers) { return workers == 0 || workers == script.config.workers; });
+  plan.space.workers_may_grow = false;
+}
+
 void drop_start_methods(TuneOptions& plan, const Script& script) {
   const auto keep = [&](const std::string& why, std::initializer_list<StartMethod> kept) {
     if (why.empty()) return;
@@ -129,6 +142,8 @@ void drop_start_methods(TuneOptions& plan, const Script& script) {
   keep(may ? "" : "--allow processes is not given", {StartMethod::own});
   keep(script.start_method_fixed, {StartMethod::own});
   keep(script.not_importable, {StartMethod::own, StartMethod::fork});
+  if (!script.not_importable.empty() && script.start_method != "fork")
+    drop_own_workers(plan, script);
 }
 
 /// What the tiers leave out, and what the script itself fixes.

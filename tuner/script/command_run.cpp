@@ -93,6 +93,7 @@ void add_decoding(const CommandRun& run, TrialRunner& trials, Report& report) tr
   report.notes.push_back(text);
   add_cpp_loader(run, trials, report);
 } catch (const Error& error) {
+  if (error.fault() == Fault::interrupted) report.outcome.interrupted = true;
   run.lost(std::string("What decoding costs can't be measured: ") + error.what());
 }
 

@@ -81,7 +81,7 @@ std::vector<Setting> ScriptTrials::settings(const Outcome& outcome, std::size_t 
 
 /// Ranks read the same kind of files: the first one answers for all.
 std::string ScriptTrials::decoding() {
-  const auto answers = ask({{"ask", "decoding"}}, {});
+  const auto answers = ask({{"ask", "decoding"}}, {.abort = plan_.stop});
   throw_if_failed(answers);
   const Json& cost = answers.front().at("decoding");
   return cost.is_null() ? std::string() : decoding_text(cost);
@@ -96,7 +96,7 @@ WhatIf ScriptTrials::in_pairs(std::string_view name, const Trial& trial,
     question["of"] = question.at("config");
     question.erase("config");  // whatever happens is not the config's
     question["whole"] = true;
-    const auto answers = ask(question, {});
+    const auto answers = ask(question, {.abort = plan_.stop});
     throw_if_failed(answers);
     if (const auto why = answers.front().find("why_not"); why != answers.front().end()) {
       throw Error(Fault::data, why->get<std::string>());

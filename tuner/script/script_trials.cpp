@@ -151,7 +151,7 @@ void ScriptTrials::note_death(const Json& question, const ScriptDied& death) {
 
 std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
   watch.bound_s = plan_.timeout_s;
-  return hangs_.retry<ChildHung>([&] { return now_s(); }, plan_.say,
+  return hangs_.retry<ChildHung>([&] { return now_s(); }, plan_.say, plan_.stop,
                                  [&] { return ask_until_answered(question, watch); });
 }
 

@@ -2,6 +2,7 @@
 // Hangs that may be the storage's, or the machine's.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 namespace feedrate {
@@ -11,16 +12,16 @@ namespace feedrate {
 class ExcusedHangs {
  public:
   /// What `once()` returns. It throws Hung where it hangs; that it is run once more is told to
-  /// `say`. `now_s` is the search's clock.
+  /// `say`. Once `stop` is set, nothing is run again. `now_s` is the search's clock.
   template <class Hung, class Clock, class Say, class Once>
-  auto retry(const Clock& now_s, const Say& say, const Once& once) {
+  auto retry(const Clock& now_s, const Say& say, const std::atomic<bool>* stop, const Once& once) {
     for (bool again = false;; again = true) {
       const double began_s = now_s();
       try {
         return once();
       } catch (const Hung& hung) {
         const bool is_excused = excuse(now_s() - began_s);
-        if (again || !is_excused) throw;
+        if (again || !is_excused || (stop && stop->load(std::memory_order_relaxed))) throw;
         say(std::string(hung.what()) + " It is run once more.");
       }
     }

@@ -115,7 +115,8 @@ Json SubprocessRunner::ask(const Json& question, const Watch& watch, double pati
       throw;
     }
   };
-  return hangs_.retry<ChildHung>([&] { return now_s(); }, supervision_.preparation.say, once);
+  return hangs_.retry<ChildHung>([&] { return now_s(); }, supervision_.preparation.say,
+                                 supervision_.preparation.stop, once);
 }
 
 Json SubprocessRunner::ask_once(const Json& question, Watch watch, double patience) {

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "feedrate/report/text/format.hpp"
+#include "process/refusals.hpp"
 #include "trials/pulse.hpp"
 
 namespace feedrate {
@@ -22,7 +23,7 @@ void make_channel(int (&ends)[2]) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) return;
   throw Error(Fault::internal, std::string("No channel to the process that runs the trials can be "
                                            "made: ") +
-                                   std::strerror(errno) + ".");
+                                   reason_of_system(errno) + ".");
 }
 
 /// An answer, if one has come.

@@ -105,13 +105,28 @@ TEST_CASE("Workers start in another way only where that is allowed", "[plan]") {
   asked.axes = {};
   CHECK(methods() == std::vector{StartMethod::own, StartMethod::fork, StartMethod::spawn});
   script.not_importable = "it has no main guard";
-  CHECK(methods() == std::vector{StartMethod::own, StartMethod::fork});
+  CHECK(methods() == std::vector{StartMethod::fork});
   script.start_method_fixed = "its library has no setting for it";
   CHECK(methods() == std::vector{StartMethod::own});
   script.not_importable = script.start_method_fixed = "";
   CHECK(planned().reference.start_method == StartMethod::own);
   asked.axes.read("start_method", "fork");
   CHECK_THROWS_AS(plan_sweep(asked, limits_of(8), {}, pictures()), Error);
+}
+
+TEST_CASE("Workers that would run all of the script are not started", "[plan]") {
+  // Bug: a notebook's export under forkserver, which each worker runs from the front, until it
+  // hangs.
+  Prepared found;
+  Script& script = found.info.script.emplace();
+  script.not_importable = "it has no main guard";
+  const auto planned = [&] { return plan_script(TuneRequest{}, limits_of(8), found); };
+  script.start_method = "fork";
+  CHECK(planned().space.workers.size() > 2);
+  script.start_method = "spawn";
+  CHECK(planned().space.workers == std::vector{0});
+  CHECK_FALSE(planned().space.workers_may_grow);
+  CHECK(left_out(planned(), "workers").ends_with("it has no main guard; "));
 }
 
 TEST_CASE("A command that is launched for each way to start workers may choose among them",
