@@ -77,6 +77,26 @@ TEST_CASE("A pair counts if other processes took the same CPU share in both roun
   CHECK(are_comparable(Score{}, Score{.others_share = 0.9}));  // where one is not known
 }
 
+TEST_CASE("A steady neighbour, whom one of the two leaves less, voids no pair", "[race]") {
+  // Bug: a config eleven times as fast is not recommended beside another program, since its threads
+  // leave that program less of the machine than the reference does.
+  Race race({0, 1}, 1);
+  const auto run = [&](double beside_0, double beside_1) {
+    const int passes = race.passes();
+    while (race.passes() == passes) {
+      const bool second = *race.propose() == 1;
+      race.notify(Score{second ? 2.4 : 0, second ? 2.4 : 0, 0, second ? beside_1 : beside_0});
+    }
+  };
+  for (const double share : {0.55, 0.6, 0.5}) run(share, share - 0.2);
+  CHECK(race.compare(1, 0).rounds == 0);
+  run(0.56, 0.34);
+  CHECK(race.compare(1, 0).rounds == 4);
+  run(0.9, 0.1);  // a burst
+  CHECK(race.compare(1, 0).rounds == 4);
+  CHECK(race.compare(1, 0).log_ratio.estimate == 2.4);
+}
+
 TEST_CASE("A pass that two processes share is run again", "[race]") {
   // Bug: a pair of rounds from before and after a crash, on a machine that had changed meanwhile.
   Race race({0, 1, 2}, 1);

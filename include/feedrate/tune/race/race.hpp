@@ -123,9 +123,10 @@ class Race {
   std::vector<double> log_ratios(std::size_t a, std::size_t b, double Score::*what) const {
     const auto& scores_a = find(a).scores;
     const auto& scores_b = find(b).scores;
+    const double usually = usual_difference(scores_a, scores_b);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < std::min(scores_a.size(), scores_b.size()); ++i) {
-      if (are_comparable(scores_a[i], scores_b[i]))
+      if (are_comparable(scores_a[i], scores_b[i], usually))
         ratios.push_back(scores_a[i].*what - scores_b[i].*what);
     }
     return ratios;
