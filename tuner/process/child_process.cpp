@@ -15,6 +15,7 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "process/refusals.hpp"
 
 extern "C" char** environ;
 
@@ -22,13 +23,10 @@ namespace feedrate {
 namespace {
 
 [[noreturn]] void throw_unstarted(const std::string& what, int error) {
-  if (error == EMFILE || (error == EINVAL && what == "fcntl")) {
-    throw Error(Fault::internal,
-                "The process that runs the trials can't be started: it needs more open files than "
-                "are allowed here, so raise the limit (ulimit -n 64).");
-  }
-  throw Error(Fault::internal, "The process that runs the trials can't be started: " + what + ": " +
-                                   std::strerror(error) + ".");
+  const bool is_beyond_limit = error == EINVAL && what == "fcntl";
+  throw Error(Fault::internal, "The process that runs the trials can't be started (" + what +
+                                   "): " + reason_of_system(is_beyond_limit ? EMFILE : error) +
+                                   ".");
 }
 
 /// A copy of a descriptor above those that the child's get, so that none overwrites another.

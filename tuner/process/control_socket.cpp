@@ -19,6 +19,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/core/system_files.hpp"
+#include "process/refusals.hpp"
 
 namespace feedrate {
 namespace {
@@ -34,7 +35,7 @@ constexpr std::size_t longest_path = sizeof(sockaddr_un::sun_path) - 1;
 
 [[noreturn]] void throw_no_socket(const std::string& what, int error) {
   throw Error(Fault::internal, "No socket for the command to report to can be made: " + what +
-                                   ": " + std::strerror(error) + ".");
+                                   ": " + reason_of_system(error) + ".");
 }
 
 /// Paths from where this process stands lead a command in another folder astray.

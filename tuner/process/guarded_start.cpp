@@ -15,6 +15,7 @@
 
 #include "feedrate/core/error.hpp"
 #include "process/process_tree.hpp"
+#include "process/refusals.hpp"
 
 namespace feedrate {
 namespace {
@@ -75,7 +76,7 @@ void set_environment(const LaunchSpec& spec) {
 
 void throw_unguarded(const std::string& what, int error) {
   throw Error(Fault::internal,
-              "The command can't be guarded: " + what + ": " + std::strerror(error) + ".");
+              "The command can't be guarded: " + what + ": " + reason_of_system(error) + ".");
 }
 
 PipeEnds::PipeEnds(int flags) {

@@ -17,6 +17,7 @@
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
 #include "process/guard.hpp"
+#include "process/refusals.hpp"
 
 namespace feedrate {
 namespace {
@@ -143,7 +144,7 @@ RunningCommand::Ends RunningCommand::channel_ends() {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0) return {ends[0], ends[1]};
   throw Error(Fault::internal, std::string("No channel to the command's guard can be made: ") +
-                                   std::strerror(errno) + ".");
+                                   reason_of_system(errno) + ".");
 }
 
 RunningCommand::RunningCommand(const LaunchSpec& spec)

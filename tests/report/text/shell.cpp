@@ -45,6 +45,11 @@ TEST_CASE("The words of a quoted line are read back", "[shell]") {
 
 TEST_CASE("What is named as a secret is left out of a line", "[shell]") {
   // Bug: a password of the command line in a report that is sent around.
+  CHECK(shell_line(
+            {"--hf-token-value", "abc", "--key-prod=x", "--password", "-abc", "--token", "--lr"}) ==
+        "--hf-token-value '***' '--key-prod=***' --password '***' --token --lr");
+  CHECK(shell_line({"--keyboard", "us", "--tokenizer=gpt2", "--pass-through", "x"}) ==
+        "--keyboard us --tokenizer=gpt2 --pass-through x");
   CHECK(shell_line({"python", "train.py", "--hf-token", "abc", "--lr", "1"}) ==
         "python train.py --hf-token '***' --lr 1");
   CHECK(shell_line({"env", "WANDB_API_KEY=abc", "x"}) == "env 'WANDB_API_KEY=***' x");

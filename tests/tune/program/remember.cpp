@@ -47,6 +47,18 @@ TEST_CASE("A kept choice is found, complete, only under its own key", "[remember
   CHECK_FALSE(file.find({key.machine, key.dataset, "ab"}));
 }
 
+TEST_CASE("A file of somebody else's is not replaced", "[remember]") {
+  // Bug: a path that is wrong by a letter, and notes that are gone.
+  test::PlantedTree tree;
+  const std::string path = tree.root() + "/notes";
+  std::ofstream(path) << "# my notes\n";
+  const ChoiceFile file(path);
+  CHECK_THROWS_WITH(file.require_usable(), ContainsSubstring("holds something else"));
+  CHECK_THROWS_AS(file.find(key), Error);
+  CHECK_THROWS_AS(file.keep(key, choice), Error);
+  CHECK(*read_text(path) == "# my notes\n");
+}
+
 TEST_CASE("What the fields don't show is told by a key of the user's", "[remember]") {
   // Bug: a step that is 30 times as heavy gets the choice of the light one.
   const Layout layout = {{"x", DType::f32, {4}}};
@@ -133,7 +145,8 @@ TEST_CASE("A line with a valid checksum but invalid values is not used", "[remem
   line = line.substr(line.find('\n') + 1);
   line = line.substr(0, line.find(" check="));
   line.replace(line.find("precision=3"), 11, "precision=9");
-  tree.plant("/choice", line + " check=" + detail::hexadecimal(detail::fnv1a(line)) + "\n");
+  tree.plant("/choice", "# feedrate: settings\n" + line +
+                            " check=" + detail::hexadecimal(detail::fnv1a(line)) + "\n");
   CHECK_FALSE(file.find(key));
 }
 
@@ -144,7 +157,8 @@ TEST_CASE("A line of an older version, without the newer axes, holds", "[remembe
       "machine=m dataset=d space=s workers=4 prefetch=2 pinned=0 step_threads=1 precision=0 "
       "batch=64 "
       "accumulate=1 standing=0 speedup_permille=2000";
-  tree.plant("/choice", line + " check=" + detail::hexadecimal(detail::fnv1a(line)) + "\n");
+  tree.plant("/choice", "# feedrate: settings\n" + line +
+                            " check=" + detail::hexadecimal(detail::fnv1a(line)) + "\n");
   const ChoiceFile file(tree.root() + "/choice");
   const auto found = file.find({"m", "d", "s"});
   REQUIRE(found);

@@ -26,25 +26,30 @@ inline std::string shell_quoted(std::string_view word) {
 namespace detail {
 
 /// Whether an option or a variable is named as a secret: --hf-token, api.key, WANDB_API_KEY,
-/// PGPASSWORD.
+/// PGPASSWORD, --key-prod.
 inline bool names_secret(std::string_view name) {
-  std::string letters;  // in lower case, without what parts words
+  std::string letters,
+      words = " ";  // in lower case: without what parts words, and with a space there
   for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c + 32);
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
+    const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    const bool is_letter = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+    if (is_letter) letters += lower;
+    words += is_letter ? lower : ' ';
   }
-  const std::string_view last =
-      name.substr(name.find_last_of("-_.") + 1);  // all where there is none
-  if (last == "pass" || last == "PASS") return true;
+  words += ' ';
   letters.erase(letters.find_last_not_of("0123456789") + 1);  // as of HF_TOKEN_2
   constexpr std::array<std::string_view, 8> anywhere = {"password",  "passwd",     "passphrase",
                                                         "secret",    "credential", "apikey",
                                                         "accesskey", "privatekey"};
   constexpr std::array<std::string_view, 3> at_end = {"key", "token", "pwd"};
+  const auto is_word = [&](auto word) {
+    return words.find(" " + std::string(word) + " ") != words.npos;
+  };
   return std::any_of(anywhere.begin(), anywhere.end(),
                      [&](auto word) { return letters.find(word) != letters.npos; }) ||
          std::any_of(at_end.begin(), at_end.end(),
-                     [&](auto word) { return letters.ends_with(word); });
+                     [&](auto word) { return letters.ends_with(word) || is_word(word); }) ||
+         words.ends_with(" pass ");
 }
 
 /// Without what identifies a user in addresses: the password of "scheme://user:password@host", and
@@ -70,7 +75,7 @@ inline std::string masked_word(const std::string& word, std::string_view before)
   if (is_setting && names_secret(std::string_view(word).substr(0, equals))) {
     return word.substr(0, equals + 1) + "***";
   }
-  const bool is_value = before.starts_with('-') && !word.starts_with('-') && names_secret(before);
+  const bool is_value = before.starts_with('-') && !word.starts_with("--") && names_secret(before);
   return is_value ? "***" : without_passwords(word);
 }
 

@@ -52,7 +52,8 @@ inline std::optional<std::string_view> word_after(std::string_view line, const s
 
 }  // namespace detail
 
-/// The file. A damaged one counts as empty, and is replaced by the next `keep`.
+/// The file. A damaged one counts as empty, and is replaced by the next `keep`; one that does not
+/// begin as such files do is somebody else's, and stays.
 class ChoiceFile {
  public:
   explicit ChoiceFile(std::string path) : path_(std::move(path)) {}
@@ -62,6 +63,7 @@ class ChoiceFile {
     refuse_what_is_no_file();
     const bool exists = ::access(path_.c_str(), F_OK) == 0;
     if (exists && ::access(path_.c_str(), R_OK) != 0) refuse(std::strerror(errno));
+    static_cast<void>(text_of_ours());
     std::string draft = path_ + ".XXXXXX";
     const int descriptor = ::mkstemp(draft.data());
     if (descriptor < 0) refuse(std::strerror(errno));
@@ -70,7 +72,7 @@ class ChoiceFile {
   }
 
   /// The choice for `key`; empty where there is none that is whole. Throws Error(usage) where the
-  /// path names something else than a file.
+  /// path names something else than such a file.
   std::optional<Choice> find(const ChoiceKey& key) const {
     for (const std::string& line : lines()) {
       if (key_of(line) == key) return parse(line);
@@ -80,7 +82,7 @@ class ChoiceFile {
 
   /// Puts a choice in, in place of an older one for the same key. The file is replaced as a
   /// whole; of two programs that do so at once, one choice may be lost. Throws Error(data) where
-  /// it can't be written.
+  /// it can't be written, Error(usage) where it is somebody else's.
   void keep(const ChoiceKey& key, const Choice& choice) const {
     std::string text(title);
     text += "\n" + signed_line(line_of(key, choice)) + "\n";
@@ -93,6 +95,7 @@ class ChoiceFile {
  private:
   static constexpr std::string_view title =
       "# feedrate: chosen settings, by machine, dataset and space. Delete a line to measure again.";
+  static constexpr std::size_t mark = title.find(':');  ///< bytes of it that tell such a file
 
   [[noreturn]] void refuse(const std::string& why) const {
     throw Error(Fault::usage, "What was chosen can't be remembered in '" + path_ + "': " + why +
@@ -105,10 +108,17 @@ class ChoiceFile {
     if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) refuse("it is no file");
   }
 
+  std::string text_of_ours() const {
+    refuse_what_is_no_file();
+    std::string text = read_text(path_).value_or("");
+    const std::string_view begin = title.substr(0, std::min(mark, text.size()));
+    if (!text.starts_with(begin)) refuse("it is there and holds something else");
+    return text;
+  }
+
   /// The lines, newest first; none where one of them is damaged.
   std::vector<std::string> lines() const {
-    refuse_what_is_no_file();
-    const std::string text = read_text(path_).value_or("");
+    const std::string text = text_of_ours();
     if (text.empty() || text.back() != '\n') return {};
     std::vector<std::string> lines;
     for (const std::string_view line : split(text, '\n')) {
