@@ -65,17 +65,21 @@ def _number_or_text(default):
 
 
 class Override(Option):
-    """`data.num_workers=4`, as Hydra takes it."""
+    """`data.num_workers=4`, as Hydra takes it. `held`: what the config has today."""
 
-    def __init__(self, path, words):
+    def __init__(self, path, words, held):
         super().__init__([path], words)
+        self._held = held
 
     @property
     def value(self):
-        return self.words[-1].partition("=")[2] if self.words else None
+        if self.words:
+            return self.words[0].partition("=")[2]
+        return None if self._held is None else str(self._held)
 
     def given(self, value):
-        return ["%s=%s" % (self.names[0], value)]
+        """With the `+` of today: Hydra refuses one that is missing, or too much."""
+        return ["%s=%s" % (self.words[0].partition("=")[0] if self.words else self.names[0], value)]
 
 
 class Variable:

@@ -13,8 +13,9 @@ import sys
 
 from . import config_files
 from .calls import INSTALLED, Text, last_word, read
-from .options import (Literal, Override, Unknown, Variable, default_of, dotted, field_option_of, flag_of,
-                      option_of, parameter_option_of, variable_of)
+from .hydra_keys import override_of
+from .options import (Literal, Unknown, Variable, default_of, dotted, field_option_of, flag_of, option_of,
+                      parameter_option_of, variable_of)
 
 DEEPEST = 12  # steps from a name to where it is set
 
@@ -51,16 +52,16 @@ def source_of(file):
         return None
 
 
-def origin_of(file, node, way, types=(), argv=None):
+def origin_of(file, node, way, configs=(), argv=None):
     """Where the value of an expression comes from. `node` is one of this file, equal by its place.
-    `way` holds (file, line) of the calls that led there, the innermost first, and `types` the names
-    of the types of the local variables there. Raises Unknown."""
-    return _Trace(way, types, sys.argv[1:] if argv is None else argv).of(file, node)
+    `way` holds (file, line) of the calls that led there, the innermost first, and `configs` for each
+    the keys of OmegaConf's configs among its variables. Raises Unknown."""
+    return _Trace(way, configs, sys.argv[1:] if argv is None else argv).of(file, node)
 
 
 class _Trace:
-    def __init__(self, way, types, argv):
-        self._way, self._types, self._argv = list(way), list(types), list(argv)
+    def __init__(self, way, configs, argv):
+        self._way, self._configs, self._argv = list(way), list(configs), list(argv)
         self._steps = 0
 
     def of(self, file, node, level=0):
@@ -158,24 +159,22 @@ class _Trace:
         path = _path_of(node)
         if path is None:
             raise Unknown
-        if self._is_of_hydra(source, node, path[0], level):
-            dotted = ".".join(path[1:])
-            return Override(dotted, [word for word in self._argv
-                                     if word.lstrip("+").startswith(dotted + "=")])
-        option = self._option(source, path) or self._of_config_file(source, node, level)
+        option = (override_of(self._configs_at(source, node, level), path, self._argv)
+                  or self._option(source, path) or self._of_config_file(source, node, level))
         if option is not None:
             return option
         if path[0] == "self" and len(path) == 2:
             return self._member(source, node, path[1], level)
         return self._field(source, path)
 
-    def _is_of_hydra(self, source, node, root, level):
-        types = self._types[level] if level < len(self._types) else {}
-        if "omegaconf" in types.get(root, ""):
-            return "hydra" in sys.modules
-        function = source.around(source.parents.get(node), FUNCTIONS)
-        return function is not None and any(
-            "hydra" in ast.dump(decorator) for decorator in getattr(function, "decorator_list", []))
+    def _configs_at(self, source, node, level):
+        """Those of the call that is in the same function as a node."""
+        function = source.around(node, FUNCTIONS)
+        for (file, line), configs in list(zip(self._way, self._configs))[level:]:
+            if (function is not None and os.path.abspath(file) == os.path.abspath(source.file)
+                    and function.lineno <= line <= function.end_lineno):
+                return configs
+        return {}
 
     def _option(self, source, path):
         """Of argparse, by `add_argument` in any of the files that led here; or of absl, where the flag

@@ -15,6 +15,7 @@ from . import trainer_arguments
 from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call, last_word
 from .config_files import ending_of
 from .edits import WITHOUT_WORKERS, Code, edited, edits_of, with_all
+from .hydra_keys import keys_of
 from .options import Literal, Option, Unknown, Variable
 from .origin import origin_of, source_of
 from .patch import patch_of, text_of
@@ -37,11 +38,11 @@ class Site:
     without a Trainer.
     `end` is (line, column) of the end of the call, where Python tells: since 3.11.
     `way` holds (file, line) of each call in the user's code that led there, the innermost first: it
-    tells the callers of a function apart that makes loaders for several of them. `types` holds for
-    each the names of the types of its variables.
+    tells the callers of a function apart that makes loaders for several of them. `configs` holds for
+    each the keys of OmegaConf's configs among its variables.
     """
 
-    def __init__(self, file, line, end=None, maker=None, way=(), types=(), called=None, arguments=None):
+    def __init__(self, file, line, end=None, maker=None, way=(), configs=(), called=None, arguments=None):
         self.file = file
         self.line = line
         self.end = end
@@ -49,7 +50,7 @@ class Site:
         self.called = called
         self.arguments = arguments
         self.way = way
-        self.types = types
+        self.configs = configs
 
     @property
     def call(self):
@@ -89,7 +90,7 @@ def call_site(skip_modules=LIBRARIES):
             at = kinds.index(wanted)
             users = [frame for frame, kind in zip(frames, kinds) if kind == "user"]
             way = tuple(_place(frame) for frame in users)
-            site = _site(frames[at], _maker(frames[:at], kinds), way, tuple(map(_types, users)))
+            site = _site(frames[at], _maker(frames[:at], kinds), way, tuple(map(_configs, users)))
             site.called = _called(frames[at - 1]) if at > 0 else None
             site.arguments = trainer_arguments.arguments_of(frames[:at])
             return site
@@ -146,19 +147,16 @@ def _place(frame):
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def _types(frame):
-    """By name, what a function's variables are; of a whole file nobody needs to know."""
-    if frame.f_code.co_name == "<module>":
-        return {}
-    return {name: "%s.%s" % (type(value).__module__, type(value).__name__)
-            for name, value in frame.f_locals.items()}
+def _configs(frame):
+    """Of a function's variables; of a whole file nobody needs to know."""
+    return {} if frame.f_code.co_name == "<module>" else keys_of(frame.f_locals)
 
 
-def _site(frame, maker, way, types):
+def _site(frame, maker, way, configs):
     file = frame.f_code.co_filename
     if not file.startswith("<"):
         file = os.path.abspath(file)
-    return Site(file, frame.f_lineno, _end_of_call(frame), maker, way, types)
+    return Site(file, frame.f_lineno, _end_of_call(frame), maker, way, configs)
 
 
 def _end_of_call(frame):
@@ -244,7 +242,7 @@ def _change_of_arguments(site, changes, argv, now, step_threads):
         return None
     file, node = found
     place = Site(file, node.lineno, (node.end_lineno, node.end_col_offset), "transformers", site.way,
-                 site.types, trainer_arguments.called(arguments))
+                 site.configs, trainer_arguments.called(arguments))
     call = place.call
     if changes.get("num_workers") == 0 and call is not None:
         renamed.update((name, value) for name, value in trainer_arguments.named(WITHOUT_WORKERS).items()
@@ -287,7 +285,7 @@ class _Wanted:
             return None
         way = self._site.way or ((self._site.file, self._site.line),)
         try:
-            origin = origin_of(self._site.file, node, way, self._site.types, self._argv)
+            origin = origin_of(self._site.file, node, way, self._site.configs, self._argv)
         except (Unknown, AttributeError):
             return None
         held = origin.value

@@ -20,6 +20,27 @@ from feedrate.source import Site, change  # noqa: E402
 EIGHT = {"num_workers": 8, "persistent_workers": True}
 
 
+class Config(dict):
+    """Of OmegaConf, as far as it is asked; `full_key` as that has it: "" of the whole."""
+
+    def __init__(self, full_key="", **values):
+        super().__init__(values)
+        self.full_key = full_key
+
+    def _get_full_key(self, key):
+        return self.full_key
+
+
+Config.__module__ = "omegaconf.dictconfig"
+
+
+def started_by_hydra(config):
+    """While Hydra runs a script with this config."""
+    held = types.SimpleNamespace(_get_parent=lambda: config)
+    module = types.SimpleNamespace(HydraConfig=types.SimpleNamespace(get=lambda: held))
+    return mock.patch.dict(sys.modules, {"hydra.core.hydra_config": module})
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         self.files = 0
@@ -32,7 +53,7 @@ class Folder(unittest.TestCase):
             file.write(textwrap.dedent(text).lstrip("\n"))
         return path
 
-    def told(self, text, argv=(), changes=EIGHT, way=None, kinds=()):
+    def told(self, text, argv=(), changes=EIGHT, way=None, configs=(), now=None):
         """The change of the DataLoader in a text; `way` holds words in the lines that led there."""
         self.files += 1
         file = self.write(text, "train%d.py" % self.files)
@@ -43,7 +64,7 @@ class Folder(unittest.TestCase):
             return 1 + next(at for at, one in enumerate(lines) if word in one)
 
         places = [(file, line(word)) for word in way or ["DataLoader("]]
-        return change(Site(file, places[0][1], way=tuple(places), types=kinds), changes, list(argv))
+        return change(Site(file, places[0][1], way=tuple(places), configs=configs), changes, list(argv), now)
 
 
 class Options(Folder):
@@ -126,16 +147,6 @@ class Options(Folder):
                 loader = DataLoader(rows, num_workers=workers)
             """)
         self.assertEqual(told["options"], [{"words": [], "given": ["--workers", "8"]}])
-
-    def test_of_hydra_are_overrides(self):
-        told = self.told("""
-            import hydra
-            @hydra.main(config_path="conf")
-            def main(cfg):
-                loader = DataLoader(rows, num_workers=cfg.data.num_workers)
-            """, ["data.num_workers=2"])
-        self.assertEqual(told["options"], [{"words": ["data.num_workers=2"],
-                                            "given": ["data.num_workers=8"]}])
 
     def test_that_two_parsers_have_are_not_guessed(self):
         told = self.told(self.SCRIPT + """
@@ -227,6 +238,87 @@ class Places(Folder):
                      "loader = DataLoader(rows, num_workers=config.loader.workers)"):
             told = self.told(text, changes={"num_workers": 8})
             self.assertIn("DataLoader(rows, num_workers=8)", told["diff"])
+
+
+class Hydra(Folder):
+    SCRIPT = """
+        def make(cfg):
+            return DataLoader(rows, num_workers=cfg.num_workers)
+        """
+    DATA = Config("data", num_workers=2)
+    COMPOSED = Config(data=DATA, linked=DATA, num_workers=4)
+
+    def of(self, text, configs, argv=(), held=2):
+        """The options of a script whose loader has so many workers."""
+        with started_by_hydra(self.COMPOSED):
+            told = self.told(text, argv, {"num_workers": 8}, configs=(configs,), now={"num_workers": held})
+        self.assertEqual(bool(told["options"]), not told["diff"])
+        return [(one["words"], one["given"]) for one in told["options"]]
+
+    def test_takes_the_key_of_the_whole_config(self):
+        # Bug: `num_workers=8` for make(cfg.data), which Hydra refuses, or which sets another loader.
+        eight = [([], ["data.num_workers=8"])]
+        self.assertEqual(self.of(self.SCRIPT, {"cfg": "data"}), eight)
+        self.assertEqual(self.of(self.SCRIPT, {"cfg": ""}, held=4), [([], ["num_workers=8"])])
+        self.assertEqual(self.of(self.SCRIPT.replace("cfg.num", "cfg.data.num"), {"cfg": ""}), eight)
+        # Bug: `linked: ${data}`, of which Hydra knows no keys.
+        self.assertEqual(self.of(self.SCRIPT.replace("cfg.num", "cfg.linked.num"), {"cfg": ""}), eight)
+
+    def test_takes_what_an_object_holds(self):
+        text = """
+            class Data:
+                def loader(self):
+                    return DataLoader(rows, num_workers=self.cfg.%snum_workers)
+            """
+        eight = [([], ["data.num_workers=8"])]
+        self.assertEqual(self.of(text % "data.", {"self.cfg": ""}), eight)
+        self.assertEqual(self.of(text % "", {"self.cfg": "data"}), eight)
+
+    def test_replaces_the_words_of_today(self):
+        # Bug: `data.num_workers=8` for `+data.num_workers=2`: Hydra refuses a new key without its plus.
+        for words in ("data.num_workers=2", "+data.num_workers=2", "++data.num_workers=2"):
+            self.assertEqual(self.of(self.SCRIPT, {"cfg": "data"}, ["lr=1", words]),
+                             [([words], [words.replace("2", "8")])])
+        self.assertEqual(self.of(self.SCRIPT, {"cfg": "data"}, ["data.num_workers=1", "data.num_workers=2"]),
+                         [(["data.num_workers=2"], ["data.num_workers=8"])])
+
+    def test_is_not_believed_where_the_loader_has_another_value(self):
+        # Bug: the script computes its workers, and an override that sets them in vain was shown.
+        self.assertEqual(self.of(self.SCRIPT, {"cfg": "data"}, held=3), [])
+        self.assertEqual(self.of(self.SCRIPT, {"cfg": "data"}, ["data.num_workers=2,3"]), [])
+
+    def test_is_not_guessed(self):
+        # Bug: an override for a config that the script made itself, or for an entry of a list.
+        self.assertEqual(self.of(self.SCRIPT, {"cfg": "other"}), [])
+        self.assertEqual(self.of(self.SCRIPT.replace("cfg.num", "cfg.data.num"), {"cfg": "other"}), [])
+        in_list = Config("items[0]", num_workers=2)
+        with mock.patch.dict(self.COMPOSED, linked=in_list, items=[in_list]):
+            self.assertEqual(self.of(self.SCRIPT.replace("cfg.num", "cfg.linked.num"), {"cfg": ""}), [])
+        told = self.told(self.SCRIPT, (), {"num_workers": 8}, configs=({"cfg": "data"},))
+        self.assertEqual(told["options"], [])
+        self.assertIn("cfg.num_workers has its value from was not found", told["diff"])
+
+    def test_names_the_config_of_the_function_in_which_it_stands(self):
+        # Bug: in the caller `cfg` is the whole config.
+        text = """
+            def make(rows, workers, cfg):
+                return DataLoader(rows, num_workers=workers)
+            def main(cfg):
+                make(rows, cfg.data.num_workers, cfg.data)
+            """
+        with started_by_hydra(self.COMPOSED):
+            told = self.told(text, (), {"num_workers": 8}, way=["DataLoader(", "make(rows, cfg"],
+                             configs=({"cfg": "data"}, {"cfg": ""}), now={"num_workers": 2})
+        self.assertEqual(told["options"], [{"words": [], "given": ["data.num_workers=8"]}])
+        # Bug: `cfg` of the constructor is not that of the method.
+        text = """
+            class Data:
+                def __init__(self, cfg):
+                    self.workers = cfg.num_workers
+                def loader(self, cfg):
+                    return DataLoader(rows, num_workers=self.workers)
+            """
+        self.assertEqual(self.of(text, {"cfg": "data"}), [])
 
 
 @unittest.skipUnless(shutil.which("git"), "git is not here")

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
@@ -496,6 +498,34 @@ class CallSite(Sources):
         self.assertEqual((site.line, site.maker), (3, None))
         self.assertIn("+        super().__init__(x, num_workers=3)",
                       source.change(site, {"num_workers": 3})["diff"])
+
+    def test_the_keys_of_configs_are_known(self):
+        # Bug: `cfg` within make(cfg.data) was taken for the whole config.
+        class Config:
+            def __init__(self, key=None):
+                self.key = key
+
+            def _get_full_key(self, _):
+                if self.key is None:
+                    raise ValueError("it has none")
+                return self.key
+
+        class NotThereYet:
+            __slots__ = ()
+
+        Config.__module__ = "omegaconf.dictconfig"
+        text = """
+            def make(self, cfg, other):
+                return DataLoader(cfg)
+            def main(cfg, workers):
+                return make(held, data, Config())
+            loader = main(Config(""), 3)
+            """
+        scope = {"Config": Config, "data": Config("data"), "held": NotThereYet()}
+        with mock.patch.dict(sys.modules, {"omegaconf": None}):
+            self.assertEqual(self.site(text, **scope).configs[:3], ({"cfg": "data"}, {"cfg": ""}, {}))
+            scope["held"] = types.SimpleNamespace(cfg=Config("data.train"), number=3)
+            self.assertEqual(self.site(text, **scope).configs[0], {"self.cfg": "data.train", "cfg": "data"})
 
     def library(self, text, name):
         """A function `make` of a library, as transformers' Trainer would be."""
