@@ -2,17 +2,22 @@
 """What decoding by PIL costs of a sample, and what other decoders cost for the same files.
 
 Some samples of the script's own dataset are taken in its own process, while PIL is watched. Then the
-JPEG files that it decoded are decoded again by what else the script has imported. All times are CPU
-time of one thread, as a worker has: what the store takes is no part of them.
+JPEG files that it decoded are decoded again by what else is installed. All times are CPU time of
+one thread, as a worker has: what the store takes is no part of them.
 """
 
 import contextlib
+import importlib.util
+import multiprocessing
+import os
 import random
 import sys
 import time
+import warnings
 
 SAMPLES = 48
-LIMIT_S = 3.0  # for the samples, and again for the files
+LIMIT_S = 3.0  # for the samples
+PATIENCE_S = 10.0  # with another decoder, its import included
 JPEG = b"\xff\xd8\xff"
 
 
@@ -96,42 +101,92 @@ def cost_of(dataset, torch, now=time.thread_time):
         return None
     return {"samples": samples, "sample_s": sample_s, "pil_s": watched.seconds, "decoded": len(files),
             "files": [path for path, _ in files if path is not None],
-            "others": decoded_by_others([content for _, content in files], now)}
+            "others": decoded_by_others([content for _, content in files])}
 
 
 def decoded_by_others(contents, now=time.thread_time):
-    """Seconds for all files, by name of the decoder."""
-    seconds = {}
-    for name, decode in installed():
-        try:
-            decode(contents[0])
-            began_s = now()
-            for content in contents:
-                decode(content)
-            seconds[name] = now() - began_s
-        except Exception:  # a file that it can't decode, or a build without JPEG
-            continue
-    return seconds
+    """Seconds for all files, by name of the decoder; without those that fail or take too long."""
+    seconds = {name: seconds_apart(decoder, contents, now) for name, decoder in DECODERS.items()
+               if is_installed(name.partition(".")[0])}
+    return {name: one for name, one in seconds.items() if one is not None}
 
 
-def installed():
-    """Decoders to RGB, those that the script has imported: (name, function of the bytes)."""
-    torch, vision, cv2 = (sys.modules.get(name) for name in ("torch", "torchvision", "cv2"))
-    if vision is not None and torch is not None:
-        from torchvision import io
+def is_installed(package):
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):  # a module in its place that has no spec
+        return False
 
-        def by_torchvision(content):
-            data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
-            return io.decode_jpeg(data, mode=io.ImageReadMode.RGB)
 
-        yield "torchvision.io.decode_jpeg", by_torchvision
-    if cv2 is not None:
-        import numpy
+def seconds_apart(decoder, contents, now):
+    """Seconds of a decoder in a process of its own, as a worker is one: the script imports nothing by
+    it, and goes on where the decoder hangs or crashes. None where it can't decode the files."""
+    try:
+        process, receiver = _started(decoder, contents, now)
+    except (OSError, AssertionError):  # no more processes or files, or a daemon of multiprocessing
+        return None
+    try:
+        return receiver.recv() if receiver.poll(PATIENCE_S) else None
+    except (OSError, EOFError):
+        return None
+    finally:
+        receiver.close()
+        process.kill()
+        process.join()
 
-        def by_opencv(content):
-            return cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
 
-        yield "cv2.imdecode", by_opencv
+def _started(*given):
+    context = multiprocessing.get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_tell, args=(sender, *given), daemon=True)
+    with sender, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of a fork beside threads
+        process.start()
+    return process, receiver
+
+
+def _tell(sender, decoder, contents, now):
+    sys.stdout = sys.stderr = open(os.devnull, "w")
+    os.dup2(sys.stdout.fileno(), 1)
+    os.dup2(sys.stdout.fileno(), 2)
+    sys.modules["torch"].set_num_threads(1)
+    decode = decoder()
+    if decode(contents[0]) is None:  # so says OpenCV that it can't
+        return
+    began_s = now()
+    for content in contents:
+        decode(content)
+    sender.send(now() - began_s)
+
+
+def _torchvision():
+    import torch
+    from torchvision import io
+
+    def decode(content):
+        data = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        return io.decode_jpeg(data, mode=io.ImageReadMode.RGB)
+
+    return decode
+
+
+def _torchcodec():
+    from torchcodec.decoders import decode_image
+
+    return decode_image
+
+
+def _opencv():
+    import cv2
+    import numpy
+
+    cv2.setNumThreads(1)
+    return lambda content: cv2.imdecode(numpy.frombuffer(content, numpy.uint8), cv2.IMREAD_COLOR)
+
+
+# By name, that which makes the function of a file's bytes.
+DECODERS = {"torchvision.io.decode_jpeg": _torchvision, "torchcodec.decoders.decode_image": _torchcodec,
+            "cv2.imdecode": _opencv}
 
 
 @contextlib.contextmanager

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of what decoding costs of a sample. PIL and time are made up."""
 
+import contextlib
 import io
 import os
 import random
+import signal
 import sys
 import tempfile
 import types
@@ -60,7 +62,7 @@ class Decoding(unittest.TestCase):
         file = types.SimpleNamespace(ImageFile=ImageFile)
         pil = types.SimpleNamespace(Image=image, ImageFile=file)
         modules = {"PIL": pil, "PIL.Image": image, "PIL.ImageFile": file, **MODULES}
-        for name in ("torchvision", "cv2", "numpy"):
+        for name in ("torchvision", "torchcodec", "cv2", "numpy"):
             modules[name] = None
         patch = mock.patch.dict(sys.modules, modules)
         patch.start()
@@ -115,17 +117,82 @@ class Decoding(unittest.TestCase):
         self.assertIs(self.image.open, image_open)
         self.assertEqual(ImageFile.load.__name__, "load")
 
+    def by_others(self, decoders, installed=True, patience_s=10.0):
+        with mock.patch.object(decoding, "DECODERS", decoders), \
+                mock.patch.object(decoding, "is_installed", lambda package: installed), \
+                mock.patch.object(decoding, "PATIENCE_S", patience_s):
+            return decoding.decoded_by_others([b"1", b"2"], lambda: Clock.now_s)
+
     def test_by_others_is_of_those_that_can(self):
-        def fails(content):
-            raise RuntimeError("built without JPEG")
+        # Bug: a decoder that fails, hangs, crashes or gives nothing ends the run, or counts as a fast one.
+        def missing():
+            raise ImportError("a library is not there")
 
-        def decodes(content):
-            Clock.pass_by(0.5)
+        def fails():
+            return lambda content: 1 // 0
 
-        with mock.patch.object(decoding, "installed",
-                               return_value=[("broken", fails), ("fast", decodes)]):
-            seconds = decoding.decoded_by_others([b"1", b"2"], lambda: Clock.now_s)
-        self.assertEqual(seconds, {"fast": 1.0})
+        def gives_nothing():
+            return lambda content: None
+
+        def crashes():
+            return lambda content: os.kill(os.getpid(), signal.SIGKILL)
+
+        def fast():
+            def decode(content):
+                Clock.pass_by(0.5)
+                return content
+
+            return decode
+
+        able = {"fast": fast}
+        for decoder in (missing, fails, gives_nothing, crashes):
+            self.assertEqual(self.by_others({"bad": decoder, **able}), {"fast": 1.0})
+        self.assertEqual(self.by_others(able, installed=False), {})
+        self.assertEqual(self.by_others({"hangs": lambda: signal.pause()}, patience_s=0.01), {})
+        for no_more in ("fork", "pipe"):
+            with mock.patch.object(os, no_more, side_effect=OSError("no more")):
+                self.assertEqual(self.by_others(able), {})
+
+    def test_by_others_leaves_the_script_as_it_is(self):
+        # Bug: OpenCV and its threads stay in the process whose steps are measured next. Or: a decoder
+        # that is installed, and not imported by the script, is passed over.
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        package = os.path.join(folder.name, "torchcodec")
+        os.mkdir(package)
+        with open(os.path.join(package, "__init__.py"), "w") as file:
+            file.write("print('Welcome')\nimport os\nos.write(2, b'Beta')\n")
+        with open(os.path.join(package, "decoders.py"), "w") as file:
+            file.write("from test_decoding import Clock\n"
+                       "def decode_image(content):\n    Clock.pass_by(2.0)\n    return content\n")
+        del sys.modules["torchcodec"]
+        with mock.patch.object(sys, "path", [folder.name, *sys.path]), written() as texts, \
+                mock.patch.dict(sys.modules, {"test_decoding": sys.modules[__name__]}):
+            self.assertEqual(decoding.decoded_by_others([b"1", b"2"], lambda: Clock.now_s),
+                             {"torchcodec.decoders.decode_image": 4.0})
+        self.assertNotIn("torchcodec", sys.modules)
+        self.assertEqual((texts, self.threads, Clock.now_s), ([b""], [], 0.0))
+
+
+@contextlib.contextmanager
+def written():
+    """What processes write meanwhile."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    texts = []
+    with tempfile.TemporaryFile() as file:
+        for number in (1, 2):
+            os.dup2(file.fileno(), number)
+        try:
+            yield texts
+        finally:
+            sys.stdout.flush()
+            for number, old in zip((1, 2), kept):
+                os.dup2(old, number)
+                os.close(old)
+            file.seek(0)
+            texts.append(file.read())
 
 
 if __name__ == "__main__":
