@@ -106,6 +106,16 @@ def length_of(thing):
         return None
 
 
+def batches_of(loader):
+    """The length of a DataLoader, without a trace: PyTorch keeps that of a stream once it was asked for,
+    and warns of each batch beyond it, as where each worker reads the whole stream."""
+    kept = getattr(loader, "_IterableDataset_len_called", None)
+    batches = length_of(loader)
+    if getattr(loader, "_IterableDataset_len_called", None) != kept:
+        object.__setattr__(loader, "_IterableDataset_len_called", kept)
+    return batches
+
+
 def counter_for(batch, size, data_length):
     """Counts the samples in batches of a DataLoader like this one; None where they are to be taken
     for as many as its batch size says, if it has one.

@@ -12,7 +12,7 @@ import time
 import weakref
 
 from . import source
-from .batches import counter_for, length_of
+from .batches import batches_of, counter_for, length_of
 
 WELL_FED = 0.05  # the share of its time that a loop may wait
 FEWEST_BATCHES = 3  # of which anything can be said
@@ -236,7 +236,7 @@ class Health:
     def _loop_of(self, loader):
         site = self._sites.find(loader)
         settings = settings_of(loader)
-        key = (str(site), site and site.end, length_of(loader), str(settings))
+        key = (str(site), site and site.end, batches_of(loader), str(settings))
         if key not in self._loops:
             self._loops[key] = Loop(site, settings, length_of(loader.dataset))
         return self._loops[key]

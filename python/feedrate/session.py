@@ -11,7 +11,7 @@ import threading
 import time
 
 from . import decoding, source
-from .batches import SampleCount, bytes_of, counter_for, length_of
+from .batches import SampleCount, batches_of, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .evaluation import Evaluations
@@ -126,7 +126,7 @@ class Session(Rounds):
             "iterable": self._is_iterable(),
             "dataset": type(loader.dataset).__name__,
             "samples": length_of(loader.dataset) or 0,
-            "batches": length_of(loader) or 0,
+            "batches": batches_of(loader) or 0,
             "sample_bytes": self._batch_bytes // max(self._batch, 1),
             "batch_fixed": self._why_batch_is_fixed(),
             "start_fixed": self._why_workers_do_not_stay(),

@@ -173,6 +173,24 @@ class Sums(Clocked):
             list(self.DataLoader(Timed(self, 1.0)))
         self.assertEqual(self.only().epochs, 3)
 
+    def test_pytorch_does_not_hear_that_the_length_of_a_stream_was_asked_for(self):
+        # Bug: a warning of PyTorch's for each batch of the second epoch, which the script alone does not get.
+        class Keeps(self.DataLoader):
+            _IterableDataset_len_called = None
+
+            def __len__(self):
+                self._IterableDataset_len_called = 4
+                return 4
+
+        loader = Keeps(Timed(self, 1.0))
+        for _ in loader:
+            pass
+        self.assertIsNone(loader._IterableDataset_len_called)
+        len(loader)
+        for _ in loader:
+            pass
+        self.assertEqual(loader._IterableDataset_len_called, 4)
+
     def test_a_library_s_copy_of_the_user_s_loader_has_the_user_s_line(self):
         loader = self.DataLoader(Timed(self, 1.0))
         line = sys._getframe().f_lineno - 1

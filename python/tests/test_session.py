@@ -873,6 +873,24 @@ class Answers(Asking):
         self.session([], data.DataLoader(Whole(), batch_size=None)).greet({})
         self.assertEqual(self.channel.sent[-1]["samples"], 0)
 
+    def test_the_length_of_a_stream_is_told_and_pytorch_does_not_hear_of_it(self):
+        # Bug: PyTorch warned of batches beyond a length that the script had never asked for.
+        class Stream(data.IterableDataset):
+            def __iter__(self):
+                yield from (torch.ones(2) for _ in range(12))
+
+        class Keeps(data.DataLoader):
+            _IterableDataset_len_called = None
+
+            def __len__(self):
+                self._IterableDataset_len_called = 12
+                return 3
+
+        loader = Keeps(Stream(), batch_size=4)
+        self.session([], loader).greet({})
+        self.assertEqual(self.channel.sent[-1]["batches"], 3)
+        self.assertIsNone(loader._IterableDataset_len_called)
+
 
 if __name__ == "__main__":
     unittest.main()
