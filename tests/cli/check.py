@@ -228,10 +228,12 @@ def an_update_keeps_why_and_what_was_before(tmp):
     old = baseline(tmp)
     (tmp / "base.json").rename(tmp / "v1.json")
     (tmp / "base.jsonl").rename(tmp / "v1.jsonl")
+    (tmp / "v1.json").chmod(0o600)
     (tmp / "base.json").symlink_to("v1.json")
     code, gate = check(tmp, "--update", "--reason", "a slower step, on purpose", step=9000)
     assert code == 0 and any("was updated" in note for note in gate["notes"]), gate
     assert (tmp / "base.json").is_symlink(), "the link was replaced"
+    assert (tmp / "v1.json").stat().st_mode & 0o777 == 0o600, "others may read it now"
     new = json.loads((tmp / "base.json").read_text())
     validate(new)
     assert new["baseline"]["reason"] == "a slower step, on purpose", new["baseline"]

@@ -329,6 +329,26 @@ TEST_CASE("Invalid options and data are an error", "[loader]") {
   CHECK_THROWS_AS(Loader(Numbers{0}, {}), Error);
 }
 
+/// Samples of so many elements, which nobody loads.
+struct Huge {
+  Shape shape;
+  std::size_t size() const { return 1000; }
+  Layout layout() const { return {{"x", DType::f32, shape}}; }
+  void load(std::size_t, const Sample&, Random&) const {}
+};
+
+TEST_CASE("Sizes beyond what can be counted are refused, and ends beyond it are none", "[loader]") {
+  // Bug: a product that wraps to nothing, and samples that are written beside their slots.
+  constexpr std::size_t large = std::size_t{1} << 32;
+  CHECK_THROWS_WITH(Loader(Huge{{large, large}}, {}), ContainsSubstring("'x' has more elements"));
+  CHECK_THROWS_WITH(Loader(Huge{{large, 1 << 20}}, {.batch = 1000}),
+                    ContainsSubstring("A batch of 1000 samples does not fit"));
+  Loader loader(Numbers{10}, {.batch = 5, .epochs = std::uint64_t{1} << 63});
+  for (int batch = 0; batch < 5; ++batch) CHECK(loader.next());
+  loader.add_epochs(std::uint64_t{1} << 62);
+  CHECK(loader.next());
+}
+
 TEST_CASE("The counters add up", "[loader]") {
   // Bug: counters that miss what the caller or the workers did.
   for (int workers : {0, 2}) {

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-from harness import CUDA, INCLUDE, ROOT, Tap
+from harness import CUDA, INCLUDE, ROOT, Tap, headers
 
 PAGE = ROOT / "docs/reference.md"
 # What the pages of docs/ tell programs to use, by the header to include; all else may change.
@@ -22,7 +22,7 @@ PAGE = ROOT / "docs/reference.md"
 SECTIONS = (
     ("feedrate/loader.hpp", "The loader", (
         "load/loader", "load/options: LoaderOptions automatic", "data/order: OrderOptions Cursor", "data/shard",
-        "load/lease: Lease", "load/batch: Batch", "load/batch_copy", "load/health: Health FeedLimit",
+        "load/epoch: EpochOf", "load/lease: Lease", "load/batch: Batch BatchLayout", "load/slab: Slab SlabKind", "load/source: Source", "load/batch_copy", "load/health: Health FeedLimit",
         "load/counters", "load/sample_error: SampleError", "load/skips: Skip")),
     ("feedrate/loader.hpp", "Datasets", (
         "data/dataset: Dataset Named Stored Field Layout Sample BatchPlace",
@@ -30,23 +30,35 @@ SECTIONS = (
         "data/in_memory", "data/npy: NpyFile", "data/synthetic", "data/delayed_dataset: DelayedDataset")),
     ("feedrate/feedrate.hpp", "Folders of images", (
         "data/image/image_folder: ImageFolder", "data/image/augment: ImageOptions Transform",
-        "data/image/color: ColorJitter FactorRange", "data/image/pixels: PixelFormat ChannelOrder")),
+        "data/image/color: ColorJitter FactorRange", "data/image/crop: CropRange",
+        "data/folder_listing: FolderListing", "data/image/pixels: PixelFormat ChannelOrder")),
     ("feedrate/sources.hpp", "Sources and samplers", (
         "load/sources/selected: select split Split", "load/sources/joined: concat repeat", "load/sources/zipped: zip",
         "load/sources/mapped: map", "load/sources/cached: cache", "data/sampler", "data/samplers")),
     ("feedrate/stream.hpp", "Streams", (
         "load/stream/stream_loader", "load/stream/options: StreamOptions", "load/stream/stream",
-        "load/stream/source_stream: stream_of")),
+        "load/stream/source_stream: SourceStream stream_of")),
     ("feedrate/dlpack.hpp", "DLPack", ("dlpack: to_dlpack from_dlpack dlpack::ManagedTensor",)),
     ("feedrate/compare.hpp", "Comparing", (
-        "compare/compare: compare", "compare/comparison: CompareOptions Comparison", "compare/conclusion: Conclusion LossLimits")),
+        "compare/compare: compare", "compare/comparison: CompareOptions Comparison", "compare/conclusion: Conclusion LossLimits",
+        "compare/sequential_test: TestOptions")),
     ("feedrate/tune.hpp", "Tuning", (
-        "tune/program/in_program: tune", "tune/program/program: ProgramOptions Tuned", "core/config: Config Precision Tier")),
+        "tune/program/in_program: tune", "tune/program/program: ProgramOptions Tuned", "tune/state/outcome: Confidence", "tune/state/options: Progress",
+        "measure/statistics: Interval", "core/config: Config Precision Tier Preprocess StartMethod")),
     ("feedrate/report_batch.hpp", "Reporting to autotune", ("report_batch",)),
-    ("feedrate/cuda/feed.hpp", "Feeding a GPU", ("cuda/feed: cuda::Feed", "cuda/pinned")),
+    ("feedrate/cuda/feed.hpp", "Feeding a GPU", ("cuda/feed: cuda::Feed", "cuda/upload: cuda::FeedOptions", "cuda/pinned")),
 )
 # What the concept Dataset says of each dataset.
 OF_DATASETS = {"size", "layout", "load", "name", "stored", "touch", "evict"}
+# Types that the page names and does not describe, and why.
+ELSEWHERE = {
+    "Cost": "a name inside of DelayedDataset",
+    "Device": "as DLPack declares it", "Tensor": "as DLPack declares it", "Version": "as DLPack declares it",
+    "Outcome": "all that was measured, as docs/report.md describes it",
+    "Round": "as docs/report.md describes it",
+    "SlotOwner": "loaders alone make a Lease",
+    "Space": "values of what Config has, by the same names",
+}
 # Others write types and initializers with other blanks.
 DOXYGEN = "1.9.4"
 # What each type has and C++ defines.
@@ -239,6 +251,18 @@ samples unless a name or a comment says bytes; times are in seconds."""]
         return "\n\n".join(parts) + "\n"
 
 
+def unexplained_types(text):
+    """The project's types in declarations on the page that have no entry there."""
+    entries = re.findall(r"^### `(?:class|struct|enum class|enum|using|concept|union) ([\w:]+)", text, re.M)
+    explained = {entry.rpartition("::")[2] for entry in entries} | set(ELSEWHERE)
+    named = {word for declared in re.findall(r"^(?:- |### )`([^`]*)`", text, re.M)
+             for word in re.findall(r"\b[A-Z][a-z]\w+", declared)}
+    declared = re.compile(r"^(?:template.*>\s*)?(?:class|struct|enum class|using|concept) (\w+)", re.M)
+    ours = {name for root in (INCLUDE, CUDA) for header in headers(root)
+            for name in declared.findall((root / header).read_text())}
+    return sorted(named & ours - explained)
+
+
 def main():
     tap = Tap()
     version = doxygen_version()
@@ -256,6 +280,8 @@ def main():
               "" if PAGE.exists() and PAGE.read_text() == text else "it differs")
     # Bug: a name that is gone, or a page without content that equals itself.
     tap.check("every header of it has something", page.empty)
+    # Bug: a type that users need for what is on the page, and that is nowhere explained.
+    tap.check("every type that it names is on it", unexplained_types(text))
     # Bug: a function that users have, and nobody explains.
     tap.check("everything on it has a comment", page.missing)
     tap.finish()

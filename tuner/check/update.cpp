@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/update.hpp"
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <utility>
 
@@ -85,7 +87,9 @@ Json updated(const Baseline& baseline, const Remeasured& now, const Machine& mac
 
 void write_baseline(const std::string& path, const Json& document) {
   const std::string text = json_text(document);
-  write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  struct stat status {};  // that of a command may be its user's alone, and stays so
+  const mode_t mode = ::stat(path.c_str(), &status) == 0 ? status.st_mode & 0777 : 0666;
+  write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, mode);
   remove_journal(journal_path_of(path));
 }
 

@@ -118,19 +118,6 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
                   [&](bool pinned) { return cuda || !pinned; });
 }
 
-/// Workers that start in the script's own way would each run all of it.
-void drop_own_workers(TuneOptions& plan, const Script& script) {
-  std::vector<StartMethod>& methods = plan.space.start_method;
-  if (std::find(methods.begin(), methods.end(), StartMethod::fork) != methods.end()) {
-    keep_applicable(plan, "start_method", methods, script.not_importable,
-                    [](StartMethod method) { return method == StartMethod::fork; });
-    return;
-  }
-  keep_applicable(plan, "workers", plan.space.workers, script.not_importable,
-                  [&](int workers) { return workers == 0 || workers == script.config.workers; });
-  plan.space.workers_may_grow = false;
-}
-
 void drop_start_methods(TuneOptions& plan, const Script& script) {
   const auto keep = [&](const std::string& why, std::initializer_list<StartMethod> kept) {
     if (why.empty()) return;
@@ -141,9 +128,16 @@ void drop_start_methods(TuneOptions& plan, const Script& script) {
   const bool may = contains(plan.allowed, Tier::processes);
   keep(may ? "" : "--allow processes is not given", {StartMethod::own});
   keep(script.start_method_fixed, {StartMethod::own});
-  keep(script.not_importable, {StartMethod::own, StartMethod::fork});
-  if (!script.not_importable.empty() && script.start_method != "fork")
-    drop_own_workers(plan, script);
+  if (script.start_method == "fork" || script.not_importable.empty())
+    return keep(script.not_importable, {StartMethod::own, StartMethod::fork});
+  // Workers that start in the script's own way would each run all of it.
+  const std::vector<StartMethod>& methods = plan.space.start_method;
+  if (std::find(methods.begin(), methods.end(), StartMethod::fork) != methods.end())
+    return keep(script.not_importable, {StartMethod::fork});
+  keep(script.not_importable, {StartMethod::own});
+  keep_applicable(plan, "workers", plan.space.workers, script.not_importable,
+                  [&](int workers) { return workers == 0 || workers == script.config.workers; });
+  plan.space.workers_may_grow = false;
 }
 
 /// What the tiers leave out, and what the script itself fixes.

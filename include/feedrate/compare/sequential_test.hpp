@@ -17,7 +17,7 @@ namespace feedrate::inline v0 {
 
 /// The error that a test may make. bench_gate simulates what comes of it.
 struct TestOptions {
-  LossLimits limits = {};
+  LossLimits limits = {};       ///< what counts as a loss
   double alarm_alpha = 0.05;    ///< chance of an alarm at the tolerated loss, over all looks
   double confirm_alpha = 0.10;  ///< chance that fresh blocks confirm such an alarm
   double pass_alpha = 0.008;    ///< chance of a pass at the largest loss, over all looks

@@ -33,9 +33,28 @@ struct Field {
 /// The fields of every sample of a dataset.
 using Layout = std::vector<Field>;
 
-/// Throws Error(usage) where two fields have the same name.
+namespace detail {
+
+inline bool fits_in_memory(const Field& field) noexcept {
+  std::size_t bytes = bytes_of(field.dtype);
+  for (std::size_t d = 0; d < field.shape.rank(); ++d) {
+    if (field.shape[d] == 0) return true;
+    if (__builtin_mul_overflow(bytes, field.shape[d], &bytes)) return false;
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/// Throws Error(usage) where two fields have the same name, or one takes more bytes than there are
+/// addresses.
 inline const Layout& checked(const Layout& layout) {
   for (std::size_t f = 0; f < layout.size(); ++f) {
+    if (!detail::fits_in_memory(layout[f])) {
+      throw Error(Fault::usage, "The field '" + layout[f].name +
+                                    "' has more elements than fit into memory: make its shape "
+                                    "smaller.");
+    }
     for (std::size_t g = 0; g < f; ++g) {
       if (layout[f].name != layout[g].name) continue;
       throw Error(Fault::usage, "The dataset has two fields named '" + layout[f].name +

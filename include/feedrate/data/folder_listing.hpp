@@ -24,7 +24,7 @@ namespace feedrate::inline v0 {
 /// The images of a folder, in a fixed order: by class name, then by path, both as bytes.
 struct FolderListing {
   std::vector<std::string> classes;  ///< names of the class folders; empty if there are none
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;    ///< of the images
   std::vector<std::int32_t> labels;  ///< index into `classes`; 0 if there are none
   std::size_t ignored = 0;           ///< images beside the class folders, which are no samples
 };

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -122,6 +123,14 @@ class Order {
 
   /// Of a whole epoch. If loading starts within one, its last batch has the same index as ever.
   std::size_t batches_per_epoch() const noexcept { return batches_of(samples_per_epoch()); }
+
+  /// The number of the batch behind so many epochs, each batch in so many runs. Where there are no
+  /// epochs, or more than can be counted, one that nobody reaches.
+  std::uint64_t end_of(std::uint64_t epochs, std::uint64_t runs) const noexcept {
+    const std::uint64_t never = std::numeric_limits<std::uint64_t>::max() / (2 * runs);
+    const std::uint64_t each = batches_per_epoch();
+    return epochs > 0 && epochs < never / each ? epochs * each : never;
+  }
 
   /// The number of the first batch, counted across epochs as if all were whole.
   std::uint64_t first() const noexcept { return start_.epoch * batches_per_epoch() + first_batch_; }

@@ -21,7 +21,7 @@ namespace feedrate::inline v0 {
 /// aligned to 256 bytes, then the lengths of the ragged ones, so that one copy moves it all.
 class BatchLayout {
  public:
-  static constexpr std::size_t alignment = 256;
+  static constexpr std::size_t alignment = 256;  ///< of each field, in bytes
 
   BatchLayout() = default;
   BatchLayout(Layout layout, std::size_t batch) : layout_(std::move(layout)), batch_(batch) {
@@ -31,11 +31,12 @@ class BatchLayout {
     }
   }
 
-  const Layout& fields() const noexcept { return layout_; }
-  std::size_t batch() const noexcept { return batch_; }
+  const Layout& fields() const noexcept { return layout_; }  ///< of a sample
+  std::size_t batch() const noexcept { return batch_; }      ///< samples in a slot
   /// Bytes of one slot, a multiple of the alignment.
   std::size_t bytes() const noexcept { return bytes_; }
 
+  /// Of all fields of one sample.
   std::size_t sample_bytes() const noexcept {
     std::size_t sum = 0;
     for (const Field& field : layout_) sum += field.bytes();
@@ -78,11 +79,16 @@ class BatchLayout {
   }
 
  private:
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::size_t none = static_cast<std::size_t>(-1), most_bytes = none / 4;
 
-  std::size_t reserve(std::size_t bytes_per_sample) noexcept {
+  std::size_t reserve(std::size_t bytes_per_sample) {
     const std::size_t offset = bytes_;
-    bytes_ += (bytes_per_sample * batch_ + alignment - 1) / alignment * alignment;
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(bytes_per_sample, batch_, &bytes) || bytes + bytes_ > most_bytes) {
+      throw Error(Fault::usage, "A batch of " + std::to_string(batch_) +
+                                    " samples does not fit into memory: make it smaller.");
+    }
+    bytes_ += (bytes + alignment - 1) / alignment * alignment;
     return offset;
   }
 

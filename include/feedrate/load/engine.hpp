@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,7 +109,7 @@ class Engine final : public SlotOwner {
   void add_epochs(std::uint64_t epochs) {
     const MutexLock lock(release_mutex_);
     options_.epochs += epochs;
-    end_ = options_.epochs * order_->batches_per_epoch();
+    end_ = order_->end_of(options_.epochs, runs_per_batch());
     allow();
     idle_.wake_all();
   }
@@ -164,9 +163,7 @@ class Engine final : public SlotOwner {
   void allow() noexcept { tickets_.allow(std::min(assigned_, end_) * runs_per_batch()); }
 
   void restart() {
-    const std::uint64_t per_epoch = order_->batches_per_epoch();
-    end_ = options_.epochs > 0 ? options_.epochs * per_epoch
-                               : std::numeric_limits<std::uint64_t>::max() / (2 * runs_per_batch());
+    end_ = order_->end_of(options_.epochs, runs_per_batch());
     head_ = assigned_ = order_->first();
     for (std::size_t s = 0; s < ring_->slots(); ++s) {
       ring_->assign(assigned_++, s, runs_per_batch());

@@ -51,7 +51,9 @@ class EpochOf {
   };
 
   explicit EpochOf(L* loader) : loader_(loader) {}
+  /// Takes the next batch; so does each step. They throw as the loader's next() does.
   Iterator begin() const { return Iterator(loader_); }
+  /// Behind the last batch.
   std::default_sentinel_t end() const noexcept { return {}; }
 
  private:

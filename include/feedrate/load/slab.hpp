@@ -59,9 +59,9 @@ class Slab {
     if (data_) free_(data_, bytes_);
   }
 
-  std::byte* data() const noexcept { return data_; }
-  std::size_t bytes() const noexcept { return bytes_; }
-  SlabKind kind() const noexcept { return kind_; }
+  std::byte* data() const noexcept { return data_; }     ///< its first byte
+  std::size_t bytes() const noexcept { return bytes_; }  ///< how large it is
+  SlabKind kind() const noexcept { return kind_; }       ///< what it is
   /// Seconds that getting the memory ready took.
   double setup_s() const noexcept { return setup_s_; }
   /// Why the kind is not the one that was asked for; empty when it is.

@@ -14,9 +14,9 @@ namespace feedrate::inline v0 {
 
 /// An estimate and where the true value lies with the stated confidence.
 struct Interval {
-  double estimate = 0;
-  double low = 0;
-  double high = 0;
+  double estimate = 0;  ///< the likeliest value
+  double low = 0;       ///< the lower bound
+  double high = 0;      ///< the upper bound
 
   /// Half of the width, relative to the estimate.
   double relative_error() const noexcept { return (high - low) / 2 / std::abs(estimate); }

@@ -16,6 +16,7 @@
 
 namespace feedrate::inline v0::cuda {
 
+/// How a feed copies batches.
 struct FeedOptions {
   int slots = 3;        ///< batches that have room on the device; with 1 nothing overlaps
   double stall_s = 30;  ///< a copy that does not end for so long means that the device is lost

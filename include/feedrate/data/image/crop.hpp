@@ -18,8 +18,10 @@ struct Crop {
 
 /// What a random crop may look like.
 struct CropRange {
-  double area_low = 0.08, area_high = 1.0;             ///< share of the picture's area
-  double aspect_low = 3.0 / 4, aspect_high = 4.0 / 3;  ///< width / height
+  double area_low = 0.08;        ///< least share of the picture's area
+  double area_high = 1.0;        ///< and the largest
+  double aspect_low = 3.0 / 4;   ///< least width / height
+  double aspect_high = 4.0 / 3;  ///< and the largest
 
   bool operator==(const CropRange&) const = default;
 };

@@ -30,7 +30,7 @@ class SourceStream {
   }
 
   Layout layout() const { return source_->layout(); }
-  std::size_t shards() const { return shards_; }
+  std::size_t shards() const { return shards_; }  ///< that are read beside each other
 
   class Reader {
    public:
@@ -57,6 +57,7 @@ class SourceStream {
     std::size_t position_;  ///< in the epoch, of its next sample
   };
 
+  /// A shard of an epoch, from its first sample.
   Reader open(std::size_t shard, std::uint64_t epoch) const { return {*this, shard, epoch}; }
 
  private:

@@ -215,10 +215,9 @@ class StreamEngine final : public SlotOwner {
 
   void handle(const detail::ShardState& shard, std::exception_ptr cause) {
     const auto sample = static_cast<std::size_t>(shard.position() - 1);
-    const std::string name = stream_->name(shard.index());
-    const std::string reason = reason_of(cause);
-    const std::size_t key = (shard.index() << 40) + sample;
-    const Skip skip{key, "sample " + std::to_string(sample) + " of " + name, reason};
+    const std::string name = stream_->name(shard.index()), reason = reason_of(cause);
+    const Skip skip{(shard.index() << 40) + sample,
+                    "sample " + std::to_string(sample) + " of " + name, reason};
     if (skips_.admit(skip, options_.max_skips)) return;
     throw SampleError(sentence_of_failure(sample, name, reason, options_.max_skips), sample, cause);
   }

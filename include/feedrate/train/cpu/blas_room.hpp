@@ -29,11 +29,11 @@ inline void require_blas_room(int threads) {
   const std::size_t bytes = std::min(most, static_cast<std::size_t>(threads - granted) * each);
   void* const room = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) {
-    throw OutOfMemory(
-        "The limit on address space (ulimit -v " + std::to_string(limit.rlim_cur >> 10) +
-        ") leaves no room for the BLAS, which "
-        "takes 128 MiB for each of " +
-        std::to_string(threads) + " threads: raise it, or use fewer threads.");
+    throw OutOfMemory("The limit on address space (ulimit -v " +
+                      std::to_string(limit.rlim_cur >> 10) +
+                      ") leaves no room for the BLAS, which "
+                      "takes 128 MiB for each of " +
+                      std::to_string(threads) + " threads: raise it, or use fewer threads.");
   }
   ::munmap(room, bytes);
   granted = threads;

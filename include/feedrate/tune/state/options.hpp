@@ -18,14 +18,14 @@ namespace feedrate::inline v0 {
 
 /// What a sweep is doing now.
 struct Progress {
-  std::string_view phase;  ///< calibrate, explore, race, verify, ceilings
-  const Config* config = nullptr;
-  const Round* round = nullptr;  ///< the round that just ended, if one did
-  std::string failure;           ///< why it did not end well
-  const Config* best = nullptr;
-  double best_samples_per_s = 0;
-  double elapsed_s = 0;
-  double budget_s = 0;
+  std::string_view phase;          ///< calibrate, explore, race, verify, ceilings
+  const Config* config = nullptr;  ///< of the round
+  const Round* round = nullptr;    ///< the round that just ended, if one did
+  std::string failure;             ///< why it did not end well
+  const Config* best = nullptr;    ///< so far
+  double best_samples_per_s = 0;   ///< of it
+  double elapsed_s = 0;            ///< since the sweep began
+  double budget_s = 0;             ///< of the sweep
 };
 
 /// How to sweep.
