@@ -3,6 +3,7 @@
 
 import errno
 import os
+import pickle
 import re
 import traceback
 
@@ -16,7 +17,9 @@ LIBRARY_FOLDER = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 LACKING = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC}
 LACKING_WORDS = re.compile(
     "out of memory|can't allocate|cannot allocate|can't start new thread|too many open files|"
-    "received 0 items of ancdata|resource temporarily unavailable|timed out", re.IGNORECASE)
+    "received 0 items of ancdata|resource temporarily unavailable|dataloader timed out", re.IGNORECASE)
+# Of Python, h5py and Cython, for what can't go to a worker. A file that can't be read has other words.
+NOT_PICKLED = re.compile("(cannot|can't) (be )?pickle|can't get local object|for pickling", re.IGNORECASE)
 
 
 def sentence_of(error):
@@ -28,7 +31,7 @@ def sentence_of(error):
                 % (SHARED_MEMORY, _shared_memory_text()))
     if _is_of_worker(text):
         return "A worker of the DataLoader died: " + _short(text) + "."
-    if _is_of_pickling(text):
+    if _is_of_pickling(error, text):
         return ("Workers can't be started, since the dataset can't be pickled: " + _short(text)
                 + ".")
     return "The script's loader failed: %s." % description_of(error)
@@ -37,7 +40,7 @@ def sentence_of(error):
 def is_of_config(error):
     """Whether a config may bring it about, as by many workers; else it is in the script's data."""
     text = " ".join(_text_of(error).split())
-    if _is_of_shared_memory(text) or _is_of_worker(text) or _is_of_pickling(text):
+    if _is_of_shared_memory(text) or _is_of_worker(text) or _is_of_pickling(error, text):
         return True
     if isinstance(error, MemoryError) or getattr(error, "errno", None) in LACKING:
         return True
@@ -97,9 +100,10 @@ def _is_of_worker(text):
     return "exited unexpectedly" in text or "is killed by signal" in text
 
 
-def _is_of_pickling(text):
-    pickling = re.search("pickle|can't get local object", text.lower())
-    return pickling is not None and IN_WORKER not in text
+def _is_of_pickling(error, text):
+    """Of the dataset, where workers start; not of what the dataset itself reads."""
+    pickling = isinstance(error, pickle.PicklingError) or NOT_PICKLED.search(text) is not None
+    return pickling and IN_WORKER not in text
 
 
 def _place_of(error):

@@ -50,7 +50,9 @@ class Sentences(unittest.TestCase):
         for error in (pickle.PicklingError("Can't pickle <function <lambda>>"),
                       AttributeError("Can't pickle local object 'main.<locals>.<lambda>'"),
                       AttributeError("Can't get local object 'main.<locals>.<lambda>'"),
-                      TypeError("cannot pickle '_io.TextIOWrapper' object")):
+                      TypeError("cannot pickle '_io.TextIOWrapper' object"),
+                      TypeError("h5py objects cannot be pickled"),
+                      TypeError("self.file cannot be converted to a Python object for pickling")):
             self.assertIn("since the dataset can't be pickled: %s" % error, sentence_of(error))
 
     def test_of_a_worker_that_reads_a_broken_pickle_do_not_blame_the_dataset(self):
@@ -67,6 +69,10 @@ class Sentences(unittest.TestCase):
         self.assertEqual(sentence_of(ValueError()),
                          "The script's loader failed: ValueError: without a message.")
         self.assertLess(len(sentence_of(ValueError("x" * 5000))), LONGEST + 100)
+
+
+class ReadTimeout(OSError):
+    """As requests has it."""
 
 
 class Whose(unittest.TestCase):
@@ -87,6 +93,18 @@ class Whose(unittest.TestCase):
                       ValueError("not a JPEG"), FileNotFoundError(2, "No such file"),
                       pickle.UnpicklingError(IN_WORKER % ("UnpicklingError", "x", truncated))):
             self.assertFalse(is_of_config(error), error)
+
+    def test_what_the_data_are_is_the_script_s_also_without_workers(self):
+        # Bug: one broken pickle, or one slow answer of a network storage, failed the script's own 0 workers at once:
+        # "Workers can't be started".
+        for error in (pickle.UnpicklingError("pickle data was truncated"),
+                      pickle.UnpicklingError("Failed to interpret file 'x.npy' as a pickle"),
+                      ValueError("Object arrays cannot be loaded when allow_pickle=False"),
+                      FileNotFoundError(2, "No such file or directory", "/data/x.pickle"),
+                      ReadTimeout("HTTPSConnectionPool(host='data', port=443): Read timed out. (read timeout=5)"),
+                      TimeoutError(110, "Connection timed out")):
+            self.assertFalse(is_of_config(error), error)
+            self.assertTrue(sentence_of(error).startswith("The script's loader failed: "), error)
 
     def test_it_is_said_where_it_was_thrown_and_for_which_sample(self):
         rows = {"__name__": "rows"}
