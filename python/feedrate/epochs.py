@@ -21,6 +21,7 @@ LOOKS = 2  # at other starts
 ENOUGH = 64  # steps of a replay
 SHORT = 4  # times what the workers load ahead, and an epoch has a middle
 LONGEST_EPOCH = 15  # times what a round is to take
+MOST_UPDATES = 8  # for one batch: more, and the script only looks at a batch now and then
 KEEPS = 3  # epochs of updates without a batch, until it is said that the script keeps its batches
 
 
@@ -35,6 +36,7 @@ class Epochs:
         self.batches = batches  # that the loop takes of an epoch
         self.leaves_early = False
         self._updates = 0  # of the weights, since the loop was given the end of its epoch
+        self._updates_before = 0  # the last batch of another loader
 
     def begin(self):
         """The script begins to iterate again; batches that it took of the epoch before."""
@@ -44,7 +46,7 @@ class Epochs:
         elif self.between:
             self.batches, self.leaves_early = self._whole or taken, False
         self.between = False
-        self._updates = 0
+        self._updates = self._updates_before = 0
         return taken
 
     def updated(self):
@@ -53,9 +55,12 @@ class Epochs:
         self._updates += self.between
         return self.between and self._updates == KEEPS * self._whole + LOOKS
 
-    def trains_elsewhere(self):
-        """The script trains on another loader's batches: these are none that it keeps."""
-        self._updates = 0
+    def trains_elsewhere(self, drew_one):
+        """The script has trained behind a batch of another loader: on that batch, which is none that it keeps. But if
+        it drew one batch and then updates many times, it trains on kept batches, and looks at one to validate."""
+        if not drew_one or self._updates - self._updates_before <= MOST_UPDATES:
+            self._updates = 0
+        self._updates_before = self._updates
 
     def give(self):
         self._given += 1

@@ -9,10 +9,11 @@ class Evaluations:
     updated meanwhile. A trainer may keep its iterator: then the pass ends with the step, if it gave several batches.
     But what a script does in each step is a part of its steps."""
 
-    def __init__(self, now, tell, trains=lambda: None, settle=lambda: None):
+    def __init__(self, now, tell, trains=lambda drew_one: None, settle=lambda: None):
         """`tell(seconds)` is called while the script evaluates, with its seconds in this step so far, and with None
-        when that is over. `trains()` is called where the script trains on another loader's batches. `settle()` waits
-        until a GPU, which works behind the script, has done its work."""
+        when that is over. `trains(drew_one)` is called where the script updates its weights after it drew a batch of
+        another loader, which may be the one batch of its pass. `settle()` waits until a GPU, which works behind the
+        script, has done its work."""
         self._now = now
         self._tell = tell
         self._trains = trains
@@ -26,6 +27,7 @@ class Evaluations:
         self._batches = 0  # that it was asked for
         self._told_s = None  # when it was last told of; None: not yet
         self._has_updated = False  # since it began
+        self._drew_one = False  # the last pass gave one batch and was left, as that of next(iter(loader))
         self._seconds = 0.0  # of this step
 
     def begin_step(self):
@@ -63,9 +65,11 @@ class Evaluations:
             self._end_at(self._finished_s)
         if self._open is not None:
             return None
+        if self._drew_one and self._has_updated and not self._in_step:
+            self._trains(True)
         self._open = object()
         self._batches = 0
-        self._has_updated = False
+        self._has_updated = self._drew_one = False
         self._has_begun = self._has_begun or self._in_step
         if self._leaves_out():
             self._settle()
@@ -80,7 +84,7 @@ class Evaluations:
         self._batches += 1
         if self._has_updated:
             self._end_telling()
-            self._trains()
+            self._trains(False)
         else:
             self._tell_at_times(self._now())
 
@@ -93,6 +97,7 @@ class Evaluations:
     def end(self, one):
         """That pass is over, or the script left it, or keeps its iterator until the end of this step."""
         if one is not None and one is self._open:
+            self._drew_one = self._batches == 1 and self._finished_s is None
             self._end_at(self._settled_now())
 
     def _settled_now(self):

@@ -16,7 +16,7 @@ class Steps(unittest.TestCase):
         self.trained = 0
         self.evaluations = Evaluations(lambda: self.now_s, self.told.append, self.trains)
 
-    def trains(self):
+    def trains(self, drew_one):
         self.trained += 1
 
     def pass_over(self, batches=3, batch_s=1.0, updates=False, most=100, also=lambda: None):
@@ -165,6 +165,22 @@ class Steps(unittest.TestCase):
         self.left_out(lambda: None)
         self.pass_over(updates=True)
         self.assertEqual(self.trained, 3)
+
+    def draw_one(self):
+        next(iter(OtherPass(self.evaluations, lambda: iter(range(3)))))
+        self.evaluations.updated()
+
+    def test_of_another_loader_between_epochs_are_told_where_each_has_an_iterator_of_its_own(self):
+        # Bug: next(iter(other)) for each update: no pass is open when the weights are updated.
+        self.left_out(lambda: None)
+        for _ in range(4):
+            self.draw_one()
+        self.assertEqual(self.trained, 3)
+
+    def test_have_a_batch_that_is_drawn_in_each_of_them(self):
+        for _ in range(4):
+            self.left_out(self.draw_one)
+        self.assertEqual(self.trained, 0)
 
     def test_are_without_the_start_and_the_end_of_workers(self):
         # Bug: a step that is slow by the workers of a validation, which start each time.

@@ -331,6 +331,26 @@ class Rounds(Asking):
                 pass
         self.assertEqual(["refused" in message for message in self.channel.sent], [True])
 
+    def draw_between_epochs(self, updates):
+        """Sixty batches of another loader, each with an iterator of its own, and so many updates behind each; what
+        autotune is told."""
+        session = self.session([])
+        session._epochs.end()
+        other = data.DataLoader(Numbers(16), batch_size=4)
+        for _ in range(60):
+            next(OtherPass(session.evaluations, lambda: iter(other)))
+            for _ in range(updates):
+                session._see_update()
+        return ["refused" in message for message in self.channel.sent]
+
+    def test_training_on_batches_of_another_loader_with_an_iterator_each_keeps_no_batches(self):
+        # Bug: next(iter(other)) for each update in the second phase of an epoch, refused for keeping its batches.
+        self.assertEqual([self.draw_between_epochs(updates) for updates in (1, 6)], [[], []])
+
+    def test_a_look_at_one_batch_of_another_loader_hides_no_batches_that_are_kept(self):
+        # Bug: itertools.cycle(loader) with a batch that is validated every ten updates, waited for.
+        self.assertEqual(self.draw_between_epochs(10), [True])
+
     def test_training_on_another_loader_between_two_epochs_keeps_no_batches(self):
         # Bug: a script with two loops in an epoch, refused for keeping its batches.
         session = self.session([], data.DataLoader(Numbers(16), batch_size=4))
