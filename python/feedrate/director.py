@@ -9,18 +9,14 @@ import sys
 import time
 
 from . import source
+from .attribution import PATIENCE_S, Attribution
 from .batches import length_of
 from .channel import Channel
 from .evaluation import OtherPass
 from .lanes import attributes_of
+from .passes import STEPS_TO_CHOOSE, Opaque, Tracked
 from .plain import Pass
 from .stepping import device_of
-from .training import TrainingSigns, on_updates
-
-STEPS_TO_CHOOSE = 3  # batches whose step trained, until a loader is taken for the training loader
-PATIENCE_S = 30.0  # without any sign of training
-STRANGE_S = 6.0  # of training before a DataLoader is made, until it is said that none is seen
-CHECKED = 16  # every so many batches a loop is looked at that does not train
 
 
 class Seen:
@@ -85,75 +81,6 @@ class Seen:
         }
 
 
-class Tracked:
-    """An iterator of the script's, counted until its loader is chosen, and served from then on."""
-
-    def __init__(self, director, seen, loader, inner):
-        self._director = director
-        self._signs = director.signs
-        self._seen = seen
-        self._loader = loader
-        self._inner = inner
-        self._began = director.signs_read + self._signs.fresh
-        self._batch = None
-        self._served = None
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        if self._served is not None:
-            return next(self._served)
-        seen = self._seen
-        if (self._signs.fresh or seen.batches % CHECKED == 1
-                or seen.trained >= STEPS_TO_CHOOSE):
-            self._served = self._director.serve(seen, self._loader, self._inner, self._batch)
-            if self._served is not None:
-                self._batch = None
-                return next(self._served)
-        self._batch = None  # never two batches at once that would not be there without us
-        self._batch = batch = next(self._inner)
-        self._director.gave(seen, self._began)
-        if seen.batches == 0:
-            self._director.began()
-        seen.batches += 1
-        seen.given += 1
-        return batch
-
-    def __len__(self):
-        return len(self._inner)
-
-    def __getattr__(self, name):
-        return getattr(self._inner, name)
-
-
-class Opaque:
-    """An iterator of a derived class of the script's. Where its batches do not come from PyTorch's
-    own iterator, none can be had with other settings: the director is told, so that it says so."""
-
-    def __init__(self, director, seen, inner):
-        self._director = director
-        self._seen = seen
-        self._inner = iter(inner)
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        batch = next(self._inner)
-        if not self._seen.is_reached:
-            self._director.gave_by_itself(self._seen)
-        return batch
-
-    def __len__(self):
-        return len(self._inner)
-
-    def __getattr__(self, name):
-        if name == "_inner":  # while it is being copied
-            raise AttributeError(name)
-        return getattr(self._inner, name)
-
-
 class Director:
     """Chooses one DataLoader of the script, and serves it as autotune asks."""
 
@@ -163,16 +90,14 @@ class Director:
         self._plain = plain
         self._clock = clock
         self._seen = []
-        self.signs = TrainingSigns()
+        self._attribution = Attribution(clock, self._say_none)
+        self.signs = self._attribution.signs
+        self.signs_so_far = self._attribution.signs_so_far
+        self.gave, self.ended = self._attribution.gave, self._attribution.ended
         self._first_s = None
-        self.signs_read = 0
-        self._gave = None  # the loader whose batch the next sign is of
-        self._is_old = False
         self._session = None
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
-        self._strange_s = None  # when something trained first, before a loader was made
-        self._forget_strangers = lambda: None
 
     @classmethod
     def from_environment(cls, tells_its_end=True):
@@ -190,7 +115,7 @@ class Director:
         the line that iterates over it is no call of it."""
         if getattr(loader, "_feedrate_seen", None) is not None:
             return
-        self._forget_strangers()
+        self._attribution.made_loader()
         site = source.call_site() if made else None
         if site is None or not site.is_loader_call:
             seen = self._original_of(loader)
@@ -272,32 +197,19 @@ class Director:
 
     def gave_by_itself(self, seen):
         """A derived class gave a batch that is none of PyTorch's iterator."""
-        if self.signs.fresh and self._gave is seen:
-            self.signs.fresh = False
-            seen.trained += 1
+        self._attribution.gave_by_itself(seen)
         if seen.batches == 0:
             self.began()
         seen.batches += 1
-        self._gave = seen
         if seen.trained == STEPS_TO_CHOOSE and self._chosen is None and self._plain is None:
             seen.trained += 1  # said once
             self._say_none("trains on the batches of %s, which has an __iter__ of its own and does "
                            "not take them from PyTorch's" % seen.loader_class)
 
     def watch_for_strangers(self, why="trains without a DataLoader of PyTorch"):
-        """Looks whether something trains although no DataLoader is ever made here."""
+        """Looks whether something trains on batches of no DataLoader that is made here."""
         if self._plain is None and self._wanted is None:
-            self._why_strange = why
-            self._forget_strangers = once(on_updates(self._see_stranger))
-
-    def _see_stranger(self, *_):
-        """PyTorch iterates over what is called here: nothing may be forgotten meanwhile."""
-        now_s = self._clock()
-        if self._strange_s is None:
-            self._strange_s = now_s
-        elif now_s - self._strange_s > STRANGE_S and not self._seen:
-            self._strange_s = float("inf")  # said once
-            self._say_none(self._why_strange)
+            self._attribution.watch_by_hand(why)
 
     def began(self):
         """A loader gave its first batch."""
@@ -307,29 +219,17 @@ class Director:
             if self._plain is not None:
                 self._plain.announce()
 
-    def gave(self, seen, began):
-        """A loader gave a batch, of a pass that began when so many signs were seen. The next sign
-        is of the first whose pass goes on from before the last sign, as of two that are zipped;
-        else of the last: what is evaluated after each step begins a pass each time."""
-        if not self._is_old:
-            self._gave = seen
-            self._is_old = began < self.signs_read
-
     def serve(self, seen, loader, inner, batch):
         """What gives the batches from now on, if this loader is the chosen one; else None. `batch`
         is the last one that it gave."""
         if self._chosen is not None:
             return self._session if seen is self._chosen else None
-        if self.signs.fresh:
-            self.signs.fresh = False
-            self.signs_read += 1
-            self._gave.trained += 1
-            self._is_old = False
+        self._attribution.read()
         why = self._why_chosen(seen)
         if why is None:
             return None
         self._chosen = seen
-        self.signs.forget()
+        self._attribution.forget()
         if self._plain is not None:
             return iter(self._plain.reported(loader, inner))
         return self._open(seen, loader, inner, why, batch)
@@ -347,11 +247,14 @@ class Director:
             return "its loop trains"
         if self._first_s is None or self._clock() - self._first_s < PATIENCE_S:
             return None
-        if any(other.trained > 0 for other in self._seen):
+        if self._attribution.by_hand or self._has_trained():
             return None
         if seen.batches < max(other.batches for other in self._seen):
             return None
         return "no loop trains, and it has delivered most batches"
+
+    def _has_trained(self):
+        return any(seen.trained > 0 for seen in self._seen)
 
     def _open(self, seen, loader, inner, why, batch):
         from .session import Session
@@ -381,25 +284,20 @@ class Director:
 
     def at_exit(self):
         """A script that ends before anything was chosen says what it had."""
+        by_hand = self._attribution.by_hand and not self._has_trained()
         if self._session is not None:
             self._session.at_exit()
         elif self._plain is None:
-            self._say_none()
+            self._say_none(self._attribution.why if by_hand else None)
 
     def _say_none(self, why=None):
-        """`why`: what the script does, where it goes on and nothing can ever be tuned."""
+        """`why`: what the script does, where nothing can ever be tuned."""
         try:
             self._connect().send({"hello": "none", "pid": os.getpid(), "in_vain": self._in_vain,
                                   "why": why,
                                   "others": [seen.describe() for seen in self._seen]})
         except OSError:
             pass
-
-
-def once(call):
-    """Calls it the first time, and does nothing afterwards."""
-    left = [call]
-    return lambda: left.pop()() if left else None
 
 
 def is_of_pytorch(iterator):

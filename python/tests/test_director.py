@@ -10,8 +10,9 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import attach, director, session
-from feedrate.director import CHECKED, PATIENCE_S, Director
+from feedrate.director import PATIENCE_S, Director
 from feedrate.evaluation import Evaluations
+from feedrate.passes import CHECKED
 
 
 class Numbers(data.Dataset):
@@ -107,6 +108,14 @@ class Choosing(unittest.TestCase):
                 break
             batches += 1
         return batches
+
+    def train_by_hand(self, steps, seconds=0.0):
+        """On batches of no loader."""
+        optimizer, weight = torch.optim.SGD([], lr=0.1), torch.ones(2, requires_grad=True)
+        for _ in range(steps):
+            weight.backward()
+            self.now_s += seconds
+            optimizer.step()
 
     def chosen(self):
         """What autotune was told of the choice: (index, why), or None."""
@@ -254,6 +263,16 @@ class Choice(Choosing):
             (weight * batch.sum()).backward()
         self.assertEqual(self.chosen(), (1, "its loop trains"))
 
+    def test_is_not_late_behind_a_pass_whose_last_batches_are_skipped(self):
+        # Would catch a loader that gives batches, and the pass before it still has the signs.
+        first, second = self.loader(Numbers(4)), self.loader(Numbers())
+        weight = torch.ones(2, requires_grad=True)
+        for step, batch in enumerate(first):
+            if step == 0:
+                (weight * batch.sum()).backward()
+        self.assertEqual(self.train(second), 3)
+        self.assertEqual(self.chosen(), (2, "its loop trains"))
+
     def test_is_told_by_steps_of_an_optimizer_too(self):
         # Would catch loops that train without torch.autograd.backward, as with a fused step.
         optimizer = torch.optim.SGD([], lr=0.1)
@@ -321,6 +340,155 @@ class Choice(Choosing):
         self.train(self.loader(Numbers()))
         self.assertIs(torch.autograd.backward, before)
         self.assertEqual(MODULES["torch.optim.optimizer"]._hooks, {})
+
+
+class TakenAhead(Choosing):
+    """Batches that are trained when their iterator has none left."""
+
+    def held(self, loader):
+        """As accelerate does it."""
+        batches = iter(loader)
+        batch = next(batches)
+        while True:
+            try:
+                following = next(batches)
+            except StopIteration:
+                yield batch
+                return
+            yield batch
+            batch = following
+
+    def forgotten(self, loader):
+        """As timm does it: its iterator is gone when the last batch is trained."""
+        batch = None
+        for following in loader:
+            if batch is not None:
+                yield batch
+            batch = following
+        yield batch
+
+    def epochs(self, ahead, batches):
+        """The epochs that it takes until the loader is chosen."""
+        self.attach()
+        self.channel.sent = []
+        loader, val_loader = self.loader(Numbers(batches)), self.loader(Numbers(4))
+        weight = torch.ones(2, requires_grad=True)
+        for epoch in range(1, 10):
+            for batch in ahead(loader):
+                if batch == "served":
+                    self.assertEqual(self.chosen(), (1, "its loop trains"))
+                    return epoch
+                (weight * batch.sum()).backward()
+            self.evaluate(val_loader)
+        return None
+
+    def test_are_of_their_loader_however_few_there_are(self):
+        # Would catch a loader that is never chosen, as the sign of each last batch comes behind the end of the pass.
+        for batches, epochs in ((1, 4), (2, 2), (3, 2), (8, 1)):
+            self.assertEqual(self.epochs(self.held, batches), epochs, batches)
+
+    def test_are_enough_without_the_last_one(self):
+        for batches, epochs in ((2, 3), (3, 2), (8, 1)):
+            self.assertEqual(self.epochs(self.forgotten, batches), epochs, batches)
+
+    def test_are_no_batches_of_nobody(self):
+        # Would catch a script that is refused for what it took ahead.
+        self.director.watch_for_strangers()
+        self.addCleanup(self.director._attribution.forget)
+        loader = self.loader(Numbers(1))
+        for _ in range(2):
+            for _ in self.held(loader):
+                self.train_by_hand(20, 1.0)
+        self.assertEqual((self.channel.sent, self.director._attribution.by_hand), ([], False))
+
+
+class ByHand(Choosing):
+    """Training without a DataLoader, beside one that validates."""
+
+    def setUp(self):
+        super().setUp()
+        self.director.watch_for_strangers()
+        self.addCleanup(self.director._attribution.forget)
+
+    def told(self):
+        return [(message["hello"], message["why"]) for message in self.channel.sent]
+
+    def epochs(self, loader, steps=20, seconds=0.0, number=5):
+        for _ in range(number):
+            self.train_by_hand(steps, seconds)
+            self.evaluate(loader)
+
+    def test_chooses_no_loader_that_validates(self):
+        # Bug: each epoch of training was a sign of the loader that validates: after three it was tuned, since "its
+        # loop trains".
+        for steps in (1, 20):
+            val_loader = self.loader(Numbers())
+            self.epochs(val_loader, steps)
+            self.assertEqual((self.chosen(), val_loader._feedrate_seen.trained), (None, 0))
+
+    def test_chooses_none_for_its_many_batches(self):
+        # Bug: "no loop trains, and it has delivered most batches".
+        val_loader = self.loader(Numbers(400))
+        self.epochs(val_loader, seconds=0.01)
+        self.now_s = 2 * PATIENCE_S
+        self.evaluate(val_loader)
+        self.assertEqual(self.channel.sent, [])
+
+    def test_is_told_of_within_seconds(self):
+        # Bug: a run that waits for a training loop until the script ends, since a DataLoader was made.
+        val_loader = self.loader(Numbers())
+        self.epochs(val_loader, seconds=0.1, number=2)
+        self.assertEqual(self.channel.sent, [])
+        self.epochs(val_loader, seconds=0.1)
+        self.assertEqual(self.told(), [("none", "trains while it takes no batches from a DataLoader of PyTorch")])
+
+    def test_is_told_of_at_the_end_of_a_short_script(self):
+        # Bug: "No loop of the script trains", and the loader that validates was tuned in another launch.
+        self.epochs(self.loader(Numbers()), seconds=0.001)
+        self.director.at_exit()
+        self.assertEqual(self.told(), [("none", "trains while it takes no batches from a DataLoader of PyTorch")])
+
+    def test_is_told_of_where_no_loader_is_made(self):
+        self.train_by_hand(2, 7.0)
+        self.assertEqual(self.told(), [("none", "trains without a DataLoader of PyTorch")])
+
+    def test_of_a_class_with_its_own_batches_beside_it_is_no_training_on_those(self):
+        # Bug: "trains on the batches of Own", of a class that validates.
+        class Own(self.module.DataLoader):
+            def __iter__(own):
+                return iter([torch.ones(2)] * 8)
+
+        self.epochs(Own(Numbers()))
+        self.assertEqual(self.channel.sent, [])
+
+    def test_of_a_warm_up_keeps_no_loader_from_being_chosen(self):
+        # Would catch a script that is refused, since it compiles its step on random numbers before it trains.
+        loader = self.loader(Numbers())
+        self.train_by_hand(15, 1.5)
+        self.assertEqual(self.channel.sent, [])
+        self.train(loader)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
+        self.assertEqual(MODULES["torch.optim.optimizer"]._hooks, {})
+
+    def test_is_not_what_follows_each_pass_in_a_few_updates(self):
+        # Would catch a script that is refused, since it updates its weights once for each pass.
+        self.epochs(self.loader(Numbers()), steps=2, seconds=1.0, number=14)
+        self.assertEqual(self.channel.sent, [])
+
+    def test_is_not_told_of_where_a_loader_trains_in_between(self):
+        loader = self.loader(Numbers(1))
+        for _ in range(2):
+            self.train(loader)
+            self.train_by_hand(12, 0.3)
+        self.assertEqual(self.channel.sent, [])
+
+    def test_is_not_seen_in_a_compiled_update(self):
+        # Bug: a clock in the trace of a compiled update, which breaks its graph.
+        with mock.patch.object(torch, "compiler", types.SimpleNamespace(is_compiling=lambda: True), create=True):
+            loader = self.loader(Numbers())
+        self.evaluate(loader)
+        with mock.patch.object(self.director._attribution, "_clock", side_effect=AssertionError):
+            self.train_by_hand(20, 1.0)
 
 
 class Loaders(Choosing):

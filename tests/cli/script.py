@@ -747,6 +747,9 @@ def batches_that_cannot_be_had_otherwise_are_told_of_at_once(tmp):
     refused(2, r"trains on the batches of Loader, which has an __iter__ of its own.*feedrate\.watch", *QUIET, "--",
             *command("kinds.py", "has_its_own_loop_over_batches"), cwd=tmp, env=environment())
     assert re.search(r"trains without a DataLoader of PyTorch.*feedrate\.watch", err), err
+    # Bug: the loader that validates was tuned, since "its loop trains".
+    refused(2, r"trains while it takes no batches from a DataLoader of PyTorch.*feedrate\.watch", *QUIET, "--",
+            *command("kinds.py", "trains_by_hand_and_validates"), cwd=tmp, env=environment())
     refused(2, r"in processes that torch\.multiprocessing\.spawn\(\) starts.*launch it with torchrun", *QUIET, "--",
             *command("kinds.py", "trains_in_spawned_processes"), cwd=tmp, env=environment())
     assert time.monotonic() - begin < 90, "it was not said at once"

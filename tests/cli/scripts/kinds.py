@@ -107,6 +107,17 @@ def trains_without_a_loader():
         model.train(torch.ones(BATCH, 8))
 
 
+def trains_by_hand_and_validates():
+    """The one DataLoader is not that which trains."""
+    val_loader = DataLoader(Rows(64), batch_size=BATCH)
+    while True:
+        for _ in range(50):
+            model.train(torch.ones(BATCH, 8))
+        with torch.no_grad():
+            for x, _ in val_loader:
+                model.predict(x)
+
+
 def train_forever(rank):
     del rank
     trains_without_a_loader()

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attribution: on which loader's batches the script trains, or that it trains on those of none."""
+
+import math
+import sys
+
+from .training import TrainingSigns, on_updates
+
+PATIENCE_S = 30.0  # without any sign of training
+STRANGE_S = 6.0  # of training without a batch of a DataLoader, until that is said
+MANY = 10  # updates: more than are made on what a script took ahead
+
+
+class Attribution:
+    """A sign of training is of the loader that gave the last batch, as long as the pass over it goes on."""
+
+    def __init__(self, clock, say):
+        """`say(why)` is called, once, where the script trains on batches of no DataLoader."""
+        self.signs = TrainingSigns()
+        self.by_hand = False  # many updates were made behind the end of a pass
+        self._read = 0  # signs
+        self._gave = None  # the loader whose batch the next sign is of; None: no pass goes on
+        self._is_old = False
+        self._clock = clock
+        self._say = say
+        self.why = None  # what is said then
+        self._forget_updates = lambda: None
+        self._is_compiling = lambda: False
+        self._has_loaders = False
+        self._has_ended = False  # a pass
+        self._updates = 0  # since the last pass was over
+        self._began_s = None  # the first update on no loader's batch, since one on a loader's
+        self._least, self._patience_s = 1, STRANGE_S  # updates and seconds, until it is said
+
+    # Signs, and the loaders that they are of.
+
+    def signs_so_far(self):
+        return self._read + self.signs.fresh
+
+    def gave(self, seen, began):
+        """A loader gave a batch, of a pass that began when so many signs were seen. The next sign
+        is of the first whose pass goes on from before the last sign, as of two that are zipped;
+        else of the last: what is evaluated after each step begins a pass each time."""
+        if not self._is_old:
+            self._gave = seen
+            self._is_old = began < self._read
+
+    def gave_by_itself(self, seen):
+        """A derived class gave a batch: when its pass began is not known."""
+        self.read()
+        self._gave = seen
+
+    def read(self):
+        """Adds the sign that there is, if any, to the loader that it is of."""
+        if not self.signs.fresh:
+            return
+        self.signs.fresh = False
+        self._read += 1
+        self._is_old = False
+        if self._gave is not None:
+            self._gave.trained += 1
+            self._began_s = None
+
+    def ended(self, seen):
+        """A pass is over, and its iterator is forgotten: what is trained from now on is of no batch of it."""
+        if self._gave is seen:
+            self.read()
+            self._gave, self._is_old = None, False
+            self._has_ended = True
+            self._updates, self._patience_s = 0, STRANGE_S
+
+    def forget(self):
+        """Nothing is looked at any more."""
+        self.signs.forget()
+        self._forget_updates()
+        self._forget_updates = lambda: None
+
+    # Training on batches of no loader.
+
+    def watch_by_hand(self, why):
+        """Looks at the updates of weights; `why` is said while no DataLoader was made."""
+        self.why = why
+        self._forget_updates = on_updates(self._see_update)
+
+    def made_loader(self):
+        """A DataLoader was made: what is trained before its first batch may be a warm-up."""
+        if not self._has_loaders:
+            self._has_loaders = True
+            self.why = "trains while it takes no batches from a DataLoader of PyTorch"
+            self._least, self._patience_s = MANY, PATIENCE_S
+            compiler = getattr(sys.modules.get("torch"), "compiler", None)
+            self._is_compiling = getattr(compiler, "is_compiling", self._is_compiling)
+
+    def _see_update(self, *_):
+        """PyTorch iterates over what is called here: nothing may be forgotten meanwhile."""
+        if self._is_compiling() or self._gave is not None:  # a compiled update has nothing of this in its trace
+            return
+        now_s = self._clock()
+        self._updates += 1
+        self.by_hand = self.by_hand or (self._has_ended and self._updates >= MANY)
+        if self._began_s is None:
+            self._began_s = now_s
+        if self._updates >= self._least and now_s - self._began_s > self._patience_s:
+            self._least = math.inf  # said once
+            self._say(self.why)
