@@ -22,6 +22,7 @@
 namespace feedrate::loader_tests {
 namespace {
 
+using Catch::Matchers::ContainsSubstring;
 using testing::Delivered;
 using testing::drain_epochs;
 using testing::Numbers;
