@@ -7,21 +7,18 @@ step and asks for the next one. So a round reads as what happens, one thing afte
 
 import contextlib
 
-from . import cpp_lane
 from .batches import Replay
 from .lanes import kept_random_state
-from .levers import Levers, Missing
-from .meter import Meter
+from .pairs import Pairs
 from .start_methods import start_method_of
-from .window import Wanted, Window
+from .window import Window
 
 REPLAYED = 3  # different batches of a replay
 WARM_UP_STEPS = 10
-LEVER_WARM_UP = 3
 WARM_UP_S = 0.5
 
 
-class Rounds:
+class Rounds(Pairs):
     """What a session can be asked to run. It has the lanes, and steps."""
 
     def _coupled(self, config, wanted, meter, other=None):
@@ -196,54 +193,3 @@ class Rounds:
             self._replays[kind] = Replay([lane.take() for _ in range(REPLAYED)])
         return self._replays[kind]
         yield
-
-    # Changes of the step.
-
-    def _lever(self, question):
-        """Rates of the step on ready batches, without a lever and with it, in pairs."""
-        if self._levers is None:
-            self._levers = Levers(self._torch, self._precision)
-        name, config = question["lever"], question["of"]
-        try:
-            yield from self._get_used_to(name, config)
-        except Missing as why:
-            return {"why_not": str(why)}
-        pairs = []
-        for pair in range(question["pairs"]):
-            rates = {}
-            for pulled in (False, True) if pair % 2 == 0 else (True, False):
-                with self._levers.named(name) if pulled else contextlib.nullcontext():
-                    meter = Meter(self._torch, self._now)
-                    told = yield from self._replayed(config, Wanted(question), meter)
-                rates[pulled] = told["samples"] / told["duration_s"]
-            pairs.append([rates[False], rates[True]])
-        return {"pairs": pairs}
-
-    def _get_used_to(self, name, config):
-        """The first steps with a lever compile or choose kernels, which may take a minute."""
-        replay = yield from self._replay_of(config)
-        with self._levers.named(name):
-            self._channel.send({"outside": True})
-            for _ in range(LEVER_WARM_UP):
-                yield from self._step(replay.take())
-            self._channel.send({"outside": False})
-
-    # Another loader.
-
-    def _cpp_loader(self, question):
-        """Rates of the loop on what the config's workers load, and on what feedrate's C++ loader
-        does: one pair of rounds. The order is the other way round in every second one."""
-        config, rates = question["of"], {}
-        try:
-            if self._other is None:
-                self._other = cpp_lane.made(self._loader, config, self._torch)
-        except Missing as why:
-            return {"why_not": str(why)}
-        for changed in (False, True) if question["pair"] % 2 == 0 else (True, False):
-            if changed:
-                self._lanes.quiet(None, self._beat)
-            wanted = Wanted(dict(question, warm_up=cpp_lane.WARM_UP if changed else None))
-            told = yield from self._coupled(config, wanted, Meter(self._torch, self._now),
-                                            self._other if changed else None)
-            rates[changed] = told["samples"] / told["duration_s"]
-        return {"pairs": [[rates[False], rates[True]]]}

@@ -16,8 +16,8 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import cpp_lane
+from feedrate import pairs
 from feedrate import process
-from feedrate import rounds
 from feedrate.epochs import Boundaries
 from feedrate.epochs import Epochs as EpochsOf
 from feedrate.evaluation import OtherPass
@@ -159,7 +159,7 @@ class Changes(Asking):
             yield
             on.pop()
 
-        with mock.patch.object(rounds.Levers, "named", pulled):
+        with mock.patch.object(pairs.Levers, "named", pulled):
             session = self.session([dict(question("device"), ask="lever", lever="fused", pairs=3, of=CONFIG)])
             with self.assertRaises(Over):
                 for _ in session:
