@@ -180,6 +180,9 @@ class Replay:
         self._versions = [self._version(tensors) for tensors in self._tensors]
         self._next = 0
 
+    def __len__(self):
+        return len(self._batches)
+
     @staticmethod
     def _version(tensors):
         try:

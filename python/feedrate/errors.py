@@ -5,6 +5,7 @@ import errno
 import os
 import pickle
 import re
+import sys
 import traceback
 
 from .lanes import SHARED_MEMORY
@@ -156,3 +157,20 @@ def _shared_memory_text():
     except OSError:
         return "no room"
     return "%.0f MiB" % (status.f_blocks * status.f_frsize / 2**20)
+
+
+def without_bad(batches, errors):
+    """The batches but those that fail by the script's own data, as while tuning: a launch that draws
+    the one corrupt record says nothing of its settings."""
+    while True:
+        try:
+            batch = next(batches)
+        except StopIteration:
+            return
+        except Exception as error:
+            if not errors.may_go_on(error):
+                raise
+            print("feedrate: left out a batch: " + description_of(error), file=sys.stderr, flush=True)
+            continue
+        errors.went_well()
+        yield batch

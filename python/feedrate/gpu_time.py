@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long a GPU was in the steps of a loop, by events in the stream that the loop works on."""
+"""Which GPU a loop uses, and how long it was in the loop's steps, by events in the stream that the loop works on."""
 
 import collections
+import os
 
 MOST_PENDING = 256  # steps whose events wait to be read
 
@@ -67,3 +68,16 @@ class StepTimes:
         step = self._pending.popleft()
         self._intervals.append(tuple(1e-3 * self._origin.elapsed_time(event) for event in step))
         self._spare.extend(step)
+
+
+def uuid_of(cuda):
+    """Of the GPU in use, as NVML spells it; None where PyTorch is too old to tell."""
+    # Of an instance that MIG made the CUDA runtime may tell the GPU's; of several it shows the first.
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
+    if shown.startswith("MIG-"):
+        return shown
+    uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)
+    if uuid is None:
+        return None
+    text = str(uuid)
+    return text if text.startswith(("GPU-", "MIG-")) else "GPU-" + text

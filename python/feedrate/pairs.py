@@ -41,7 +41,7 @@ class Pairs:
         replay = yield from self._replay_of(config)
         with self._levers.named(name):
             self._channel.send({"outside": True})
-            for _ in range(LEVER_WARM_UP):
+            for _ in range(max(LEVER_WARM_UP, self._updates.at_once())):
                 yield from self._step(replay.take())
             self._channel.send({"outside": False})
 

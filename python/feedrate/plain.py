@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch with fixed settings: the script runs as it always does, and its rate is reported."""
 
-import os
 import sys
 import time
 
 from .batches import counter_for, length_of
-from .errors import DataErrors, description_of
+from .errors import DataErrors, without_bad
 from .evaluation import Evaluations
+from .gpu_time import uuid_of
 from .lanes import settings_of
 from .stepping import number_format, settle, use_threads
-from .training import on_updates
+from .training import AWAITED_S, Updates
 from .watch import Reporter, reported
 
-
+SIGN_S = 1.0  # behind the time of a report that has to wait, to a sign of life
 GPU_PERIOD_S = 1.0  # between two looks at the memory of the GPU
 NONE = object()  # in the place of a batch
 
 
 class PlainReporter(Reporter):
     """Tells besides how long the script was outside of its loop, between two passes over it or to
-    evaluate within it; what
-    going on from pass to pass takes: the end of one with its workers, and the start of the next
-    until its first batch; and, where the script uses a GPU: once which one, and how much memory its
-    tensors took at most."""
+    evaluate within it; what going on from pass to pass takes: the end of one with its workers, and the
+    start of the next until its first batch; and, where the script uses a GPU: once which one, and how
+    much memory its tensors took at most.
+
+    Where `is_whole()` does not hold, what was told last is told again, as if the script were outside
+    of its loop since: that it goes on."""
 
     source = "hook"
     outside_s = 0.0
@@ -35,21 +37,25 @@ class PlainReporter(Reporter):
     _before = 0  # batches of all passes but the present one
     _looked_s = float("-inf")
     _told_gpu = False
-    _given_s = 0.0  # when the last batch was there
-    _evaluating_s = 0.0
+    _told = None  # last, of what counts
 
-    def add(self, samples, asked_s, now_s):
-        self._given_s = now_s
-        super().add(samples, asked_s, now_s)
+    def is_whole(self):
+        """Whether what was trained is all that was taken, but for the batch that was taken last."""
+        return True
+
+    def send(self, now_s):
+        if self._told is None or self.is_whole():
+            self._told = self._so_far(now_s)
+        elif now_s < self._due_s + SIGN_S:
+            return
+        super().send(now_s)
 
     def evaluates(self, seconds):
         """The script goes on evaluating within its loop; None: no longer. Nothing counts for the rate until
         the step is over."""
         now_s = time.monotonic()
         if seconds is not None and now_s >= self._due_s:
-            self._evaluating_s = now_s - self._given_s
-            self.send(now_s)
-            self._evaluating_s = 0.0
+            super().send(now_s)
 
     def begin(self, seconds, starts_workers):
         """The first batch of a pass is there, so long after the script began to iterate."""
@@ -66,11 +72,13 @@ class PlainReporter(Reporter):
         if self.passes > 0:
             self.pass_batches = self.batches - self._before
 
+    def _so_far(self, now_s):
+        return dict(super()._message(now_s), outside_s=self.outside_s, passes=self.passes,
+                    boundary_s=self.boundary_s, start_s=self.start_s, pass_batches=self.pass_batches)
+
     def _message(self, now_s):
-        return dict(super()._message(now_s), outside_s=self.outside_s + self._evaluating_s,
-                    passes=self.passes,
-                    boundary_s=self.boundary_s, start_s=self.start_s,
-                    pass_batches=self.pass_batches, **self._of_gpu(now_s))
+        told = self._told
+        return dict(told, t=now_s, outside_s=told["outside_s"] + now_s - told["t"], **self._of_gpu(now_s))
 
     def _of_gpu(self, now_s):
         cuda = getattr(sys.modules.get("torch"), "cuda", None)
@@ -85,36 +93,6 @@ class PlainReporter(Reporter):
             return {}
         self._told_gpu = True
         return told
-
-
-def uuid_of(cuda):
-    """Of the GPU in use, as NVML spells it; None where PyTorch is too old to tell."""
-    # Of an instance that MIG made the CUDA runtime may tell the GPU's; of several it shows the first.
-    shown = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
-    if shown.startswith("MIG-"):
-        return shown
-    uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)
-    if uuid is None:
-        return None
-    text = str(uuid)
-    return text if text.startswith(("GPU-", "MIG-")) else "GPU-" + text
-
-
-def without_bad(batches, errors):
-    """The batches but those that fail by the script's own data, as while tuning: a launch that draws
-    the one corrupt record says nothing of its settings."""
-    while True:
-        try:
-            batch = next(batches)
-        except StopIteration:
-            return
-        except Exception as error:
-            if not errors.may_go_on(error):
-                raise
-            print("feedrate: left out a batch: " + description_of(error), file=sys.stderr, flush=True)
-            continue
-        errors.went_well()
-        yield batch
 
 
 class Pass:
@@ -147,7 +125,7 @@ class Plain:
         self._connect = connect
         self.announce = announce  # that a loader is iterated, and may be the one to report
         self._reporter = None
-        self.evaluations = None  # once there is a reporter
+        self.evaluations = self._updates = None  # once there is a reporter
         self._config = config
         self._torch = torch
         self._format = None  # of all steps, once a loader has the settings
@@ -184,7 +162,9 @@ class Plain:
                 return batches
             self.evaluations = Evaluations(time.monotonic, self._reporter.evaluates,
                                            settle=lambda: settle(self._torch))
-            on_updates(lambda *_: self.evaluations.updated())
+            self._updates = Updates(self.evaluations.updated)
+            self._awaited_s = time.monotonic() + AWAITED_S
+            self._reporter.is_whole = self._is_whole
         return Pass(batches, self._pass(loader, iter(batches), began_s))
 
     def _pass(self, loader, batches, began_s):
@@ -204,7 +184,8 @@ class Plain:
                 yield from self._step(first)
                 del first  # never two batches at once that would not be there without us
                 steps = self._steps(readable)
-                yield from reported(steps, lambda batch: self._samples(loader, batch), reporter, steps.close)
+                yield from reported(steps, lambda batch: self._samples(loader, batch), reporter,
+                                    lambda: self._end(steps))
         finally:
             self._leave(loader, batches)
 
@@ -214,10 +195,27 @@ class Plain:
 
     def _step(self, batch):
         self.evaluations.begin_step()
+        given_s, step_s = time.monotonic(), None
         try:
             yield batch
+            step_s = time.monotonic() - given_s
         finally:  # also where the loop is left
-            self._reporter.outside_s += self.evaluations.end_step()
+            evaluated_s = self.evaluations.end_step()
+            self._reporter.outside_s += evaluated_s
+            self._updates.add_batch(step_s - evaluated_s if step_s is not None else None)
+
+    def _is_whole(self):
+        """Of a loop that takes all batches of an update at once, between two updates alone."""
+        updates = self._updates
+        if time.monotonic() > self._awaited_s and updates.are_awaited():
+            updates.give_up()
+        return not updates.are_awaited() and (updates.since == 0 or not updates.take_at_once())
+
+    def _end(self, steps):
+        """A pass without an update tells all that it was."""
+        steps.close()
+        if self._updates.are_awaited():
+            self._updates.give_up()
 
     def _leave(self, loader, batches):
         """The script left the pass, by its end or before. Workers that do not stay end now, in the

@@ -11,9 +11,10 @@ from .batches import Replay
 from .lanes import kept_random_state
 from .pairs import Pairs
 from .start_methods import start_method_of
+from .training import AWAITED_BATCHES
 from .window import Window
 
-REPLAYED = 3  # different batches of a replay
+REPLAYED, MOST_REPLAYED = 3, 17  # different batches of a replay
 WARM_UP_STEPS = 10
 WARM_UP_S = 0.5
 
@@ -35,7 +36,8 @@ class Rounds(Pairs):
         warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
         for _ in range(warm_up):
             yield from self._step(lane.take(), lane=lane)
-        window = Window(wanted, lane.workers, lane.ready())
+        yield from self._await_updates(lane.take, wanted, lane)
+        window = Window(wanted, lane.workers, lane.ready(), self._updates)
         meter.begin(lane.pids(), self._lanes.others(lane))
         self._round = lambda: meter.end(window, first_batch_s, 0) if window.is_enough() else None
         while True:
@@ -159,8 +161,9 @@ class Rounds(Pairs):
         replay = yield from self._replay_of(config)
         self._lanes.quiet(None, self._beat)
         yield from self._warm_up(replay, config, wanted)
+        yield from self._await_updates(replay.take, wanted)
         wanted.max_batches = min(wanted.max_batches, self._epochs.most_steps())
-        window = Window(wanted, 1, 0)
+        window = Window(wanted, 1, 0, self._updates)
         meter.begin([], self._lanes.others(None))
         self._round = lambda: meter.end(window, 0.0, 0) if window.is_enough() else None
         while not window.is_over():
@@ -169,6 +172,9 @@ class Rounds(Pairs):
             window.leave_out(self._outside_s)
             if not self._outside:
                 window.add(self._samples(batch, config), 0.0, step_s)
+            if window.was_warm_up(lambda: 0):
+                window.begin(0)
+                meter.begin([], self._lanes.others(None))
         self._round = None
         return meter.end(window, 0.0, 0)
 
@@ -176,7 +182,8 @@ class Rounds(Pairs):
         """A step; with threads or a precision that were not seen before, some of them. Where
         several processes train together all take the same number, whatever the time."""
         kind = (config["batch"], config["step_threads"], config["precision"])
-        steps = 1 if kind in self._warm else WARM_UP_STEPS
+        at_once = self._updates.at_once() if wanted.exactly == 0 else self._updates.batches_each() or 1
+        steps = 1 if kind in self._warm else max(WARM_UP_STEPS, at_once)
         self._warm.add(kind)
         end_s = self._now() + (WARM_UP_S if wanted.exactly == 0 else float("inf"))
         for step in range(steps):
@@ -184,12 +191,24 @@ class Rounds(Pairs):
             if self._now() > end_s:
                 return
 
+    def _await_updates(self, take, wanted, lane=None):
+        """Steps until it is known how many batches an update has, where several processes train
+        together: all take the same number of steps, and the next time a multiple of those."""
+        left = AWAITED_BATCHES if wanted.exactly > 0 else 0
+        while left > 0 and self._updates.are_awaited(exactly=True):
+            yield from self._step(take(), lane=lane)
+            left -= 1
+            if left == 0:
+                self._updates.give_up()
+
     def _replay_of(self, config):
         """Some batches of this size, in memory of this kind: a step that copies them to a GPU takes
-        longer from what is not pinned."""
+        longer from what is not pinned. Of those that a loop takes at once, or one ahead, no two are
+        the same."""
         kind = (config["batch"], config["pinned"])
-        if kind not in self._replays:
+        number = min(max(REPLAYED, self._updates.at_once() + 1), MOST_REPLAYED)
+        if kind not in self._replays or len(self._replays[kind]) < number:
             lane = self._lanes.use(config, self._beat)
-            self._replays[kind] = Replay([lane.take() for _ in range(REPLAYED)])
+            self._replays[kind] = Replay([lane.take() for _ in range(number)])
         return self._replays[kind]
         yield

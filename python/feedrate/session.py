@@ -273,7 +273,8 @@ class Session(Rounds):
         raise ValueError("unknown question '%s'" % ask)
 
     def _told(self, told):
-        return {"round": told, "batches_per_update": self._updates.batches_each(),
+        updates = self._updates
+        return {"round": told, "batches_per_update": updates.batches_each(), "at_once": updates.at_once(),
                 "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told()}
 
     def _run(self, question):
@@ -312,7 +313,7 @@ class Session(Rounds):
         self._outside_s += evaluated_s + (step_s if self._outside else 0.0)
         if evaluated_s > 0 and lane is not None:
             lane.resume(self._beat)
-        self._updates.add_batch()
+        self._updates.add_batch(None if self._outside else step_s)
         self._beat()
         return step_s
 

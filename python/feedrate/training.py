@@ -9,6 +9,9 @@ import sys
 
 from .stepping import device_of, name_of_format
 
+AWAITED_S, AWAITED_BATCHES = 5.0, 64  # until a loop is taken for one without updates
+AT_ONCE = 0.1  # of a step with an update, and those without one are none
+
 
 def is_non_blocking(args, kwargs):
     """Of a call of Tensor.to() or cuda(): by its place it is the first bool in all their forms."""
@@ -159,14 +162,19 @@ def uses_tf32(torch):
 
 
 class Updates:
-    """Counts the batches that a loop takes for one update of its weights. Each update calls `see`."""
+    """Counts the batches that a loop takes for one update of its weights. Each update calls `see`.
+
+    A loop may take all batches of an update at once, and then do all their steps, as transformers'
+    Trainer does to add up gradients: its batches have no time of their own, but its updates have."""
 
     def __init__(self, see=lambda: None):
         self.updated = False
         self._see_update = see
-        self._since = None  # batches since the last update; None before one was seen
+        self.since = None  # batches since the last update; None before one was seen
         self._counting = True
         self._updates = collections.Counter()  # by their batches
+        self._steps, self._steps_s = [0, 0], [0.0, 0.0]  # without an update, and with one
+        self._are_in_vain = False  # to be waited for
         self.forget = on_updates(self._see)
 
     def _see(self, *_):
@@ -174,22 +182,52 @@ class Updates:
         self._see_update()
 
     def begin(self, counting):
-        """Whether the batches from now on count: others than the script's own do not."""
-        if counting != self._counting:
-            self._since = None
+        """Whether the batches from now on count: others than the script's own do not. Those that were
+        taken at once so far may be of another size."""
+        if counting != self._counting or not counting and self.take_at_once():
+            self.since = None
         self._counting = counting
 
-    def add_batch(self):
-        """The loop has done its step on a batch."""
-        if self._since is not None:
-            self._since += 1
+    def add_batch(self, step_s=None):
+        """The loop asks for the next batch, after a step of so long; None: it was elsewhere, too."""
+        if step_s is not None:
+            self._steps[self.updated] += 1
+            self._steps_s[self.updated] += step_s
+        if self.since is not None:
+            self.since += 1
         if self.updated:
-            if self._since and self._counting:
-                self._updates[self._since] += 1
-            self._since = 0
+            if self.since and self._counting:
+                self._updates[self.since] += 1
+            self.since = 0
             self.updated = False
 
     def batches_each(self):
         """Of most updates: a scaled loss skips some, and a loop that is left ends one early. None
         where no two updates were seen."""
         return self._updates.most_common(1)[0][0] if self._updates else None
+
+    def most_batches(self):
+        """Of the longest update so far, which may not have come yet."""
+        return max([self.since or 0, *self._updates])
+
+    def take_at_once(self):
+        """Whether the loop takes all batches of an update before it does their steps."""
+        others, own = self._steps
+        return own * self._steps_s[0] < AT_ONCE * others * self._steps_s[1]
+
+    def at_once(self):
+        """Batches that the loop takes so, as far as they are known; 1 where each has a step of its own."""
+        return (self.batches_each() or 1) if self.take_at_once() else 1
+
+    def are_awaited(self, exactly=False):
+        """Whether it matters, and is not known yet, where the loop is between two updates; `exactly`: how many
+        batches they have."""
+        if self._are_in_vain:
+            return False
+        if exactly:
+            return not self._updates
+        return self.since is None and (self._steps[True] == 0 or self.take_at_once())
+
+    def give_up(self):
+        """None was seen for long: there may be none."""
+        self._are_in_vain = True

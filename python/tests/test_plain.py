@@ -2,6 +2,7 @@
 """Tests of a launch with fixed settings: what is told of it, and of the GPU. Time is made up."""
 
 import io
+import itertools
 import json
 import sys
 import types
@@ -56,9 +57,11 @@ class Launch(unittest.TestCase):
     def setUp(self):
         self.now_s = 0.0
         clock = mock.patch.object(plain_launch.time, "monotonic", lambda: self.now_s)
-        for patch in (mock.patch.dict(sys.modules, MODULES), clock):
+        hooks = mock.patch.dict(MODULES["torch.optim.optimizer"]._hooks)
+        for patch in (mock.patch.dict(sys.modules, MODULES), hooks, clock):
             patch.start()
             self.addCleanup(patch.stop)
+        self.optimizer = torch.optim.SGD([], 0.1)
 
     def told(self, cuda=None, loader=None, epochs=1, step=lambda batch: None, config=None):
         """What autotune is told of epochs of steps of 0.6 s, on this GPU."""
@@ -69,6 +72,7 @@ class Launch(unittest.TestCase):
             for _ in range(epochs):
                 for batch in plain.iterate(loader, iter):
                     self.now_s += 0.6
+                    self.optimizer.step()
                     step(batch)
         return connection.messages()
 
@@ -216,6 +220,7 @@ class Evaluations(Launch):
         plain = Plain(lambda: PlainReporter(connection), None, torch)
         for step, _ in enumerate(plain.iterate(data.DataLoader([torch.ones(2)] * 12, batch_size=4), iter)):
             self.now_s += 0.5
+            self.optimizer.step()
             if step == 1:
                 for _ in OtherPass(plain.evaluations, lambda: iter(range(3))):
                     self.now_s += 100
@@ -253,6 +258,59 @@ class Evaluations(Launch):
                 self.now_s += 1
                 plain.evaluations.updated()
         self.assertEqual(plain._reporter.outside_s, 0)
+
+
+class Slow(data.Dataset):
+    """A sample takes 1/16 s of the test's clock."""
+
+    def __init__(self, test, samples):
+        self.test, self.samples = test, samples
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, index):
+        self.test.now_s += 0.0625
+        return torch.ones(2)
+
+
+class Groups(Launch):
+    """A loop that takes all batches of an update at once, and then does all their steps of 1/4 s."""
+
+    def reports(self, each, groups, updates=True):
+        """(batches, seconds in the loop, and in all) as they are told."""
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        batches = plain.iterate(data.DataLoader(Slow(self, 8 * each * groups), batch_size=2), iter)
+        for _ in range(groups):
+            for _ in list(itertools.islice(batches, each)):
+                self.now_s += 0.25
+            if updates:
+                self.optimizer.step()
+        del batches
+        return [(told["batches"], told["t"] - told["outside_s"], told["t"]) for told in connection.messages()]
+
+    def test_are_told_whole(self):
+        # Bug: a launch that confirms, with the rate of batches that were taken and not stepped on yet.
+        for each in (1, 4, 16):
+            told = self.reports(each, 8)
+            self.assertEqual(len({batches for batches, _, _ in told[:-1]}), 8)
+            for batches, inside_s, _ in told[:-1]:  # the last is of a loop that was left
+                self.assertAlmostEqual(inside_s - told[0][1], (batches - 1) * (0.125 + 0.25))
+
+    def test_go_on_while_their_batches_are_waited_for(self):
+        # Bug: a launch that was ended for its silence, or a rate that counts a wait without a step.
+        times = [now_s for _, _, now_s in self.reports(64, 3)]
+        self.assertLess(max(after - before for before, after in zip(times, times[1:])), 64 * 0.25 + 0.5)
+
+    def test_are_not_waited_for_in_a_loop_without_updates(self):
+        told = self.reports(1, 30, updates=False)
+        self.assertEqual(told[-1][0], 30)
+        self.assertLess(len([batches for batches, _, _ in told if batches == 1]), 7)
+
+    def test_are_not_waited_for_behind_a_pass_that_had_none(self):
+        # Bug: a launch of a second, of which nothing was told.
+        self.assertEqual(self.reports(1, 3, updates=False)[-1][0], 3)
 
 
 class Passes(Launch):

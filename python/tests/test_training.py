@@ -150,7 +150,7 @@ class BatchesPerUpdate(Training):
                 if batch == some - 1:
                     self.optimizer.step()
                     self.optimizer.step()  # a second optimizer
-                self.updates.add_batch()
+                self.updates.add_batch(1.0)
 
     def test_are_those_of_most_updates(self):
         # The first is found in its midst, and a scaled loss skips some.
@@ -159,6 +159,45 @@ class BatchesPerUpdate(Training):
         self.assertIsNone(self.updates.batches_each())
         self.update_after(4, 8, 4, 3, 4)
         self.assertEqual(self.updates.batches_each(), 4)
+
+    def take(self, each, updates, others_s, own_s):
+        for _ in range(updates):
+            for batch in range(each):
+                if batch == each - 1:
+                    self.optimizer.step()
+                self.updates.add_batch(own_s if batch == each - 1 else others_s)
+
+    def test_are_taken_at_once_where_their_steps_come_with_the_update_alone(self):
+        # Bug: rounds of at least 256 batches of a loop that has a step for each of them.
+        for each, others_s, own_s, at_once in (
+                (4, 0.01, 4.0, 4), (4, 1.0, 3.0, 1), (1, 0.0, 1.0, 1), (256, 0.0, 1.0, 256)):
+            self.updates = Updates()
+            self.addCleanup(self.updates.forget)
+            self.take(each, 3, others_s, own_s)
+            self.assertEqual((self.updates.at_once(), self.updates.batches_each()), (at_once, each))
+
+    def test_that_are_taken_at_once_are_not_told_by_what_the_script_does_elsewhere(self):
+        self.take(4, 3, 1.0, 1.0)
+        self.optimizer.step()
+        self.updates.add_batch(None)
+        self.assertEqual(self.updates.at_once(), 1)
+
+    def test_are_awaited_until_an_update_is_seen(self):
+        self.assertTrue(self.updates.are_awaited())
+        self.take(4, 1, 0.0, 1.0)
+        self.assertEqual((self.updates.are_awaited(), self.updates.are_awaited(exactly=True)), (False, True))
+        self.take(4, 1, 0.0, 1.0)
+        self.assertFalse(self.updates.are_awaited(exactly=True))
+        self.updates.begin(False)
+        self.assertTrue(self.updates.are_awaited())
+        self.updates.give_up()
+        self.assertFalse(self.updates.are_awaited())
+
+    def test_of_another_batch_are_not_awaited_where_each_has_a_step_of_its_own(self):
+        # Bug: three seconds of each round with another batch, in a loop with an update after 256.
+        self.take(4, 2, 1.0, 1.0)
+        self.updates.begin(False)
+        self.assertFalse(self.updates.are_awaited())
 
     def test_are_those_of_the_script_s_own_batch(self):
         # Bug: of a loop that has an update after so many samples, the count depends on the batch.

@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+from feedrate.training import AWAITED_BATCHES, AWAITED_S, Updates  # noqa: E402
 from feedrate.window import Wanted, Window  # noqa: E402
 
 
@@ -24,6 +25,34 @@ def filled(window, batches, wait_s=0.0625, step_s=0.0625, ready=lambda: 0):
         if window.is_over():
             break
     return window.batches
+
+
+class Grouped(Updates):
+    """Of a loop that takes so many batches at once, and then steps on each for 1/8 s. It has taken some of them."""
+
+    def __init__(self, each, taken, seen=2):
+        """`seen`: updates so far."""
+        super().__init__()
+        self.each, self.taken = each, 0
+        for _ in range(seen * each + taken):
+            if self.step() and seen == 0:
+                raise AssertionError("that is an update")
+
+    def step(self):
+        """Seconds in the next step."""
+        self.taken += 1
+        self.updated = self.taken % self.each == 0
+        step_s = self.each / 8 if self.updated else 0.0
+        self.add_batch(step_s)
+        return step_s
+
+
+def filled_by(window, updates, wait_s=0.0625):
+    while not window.is_over():
+        window.add(4, wait_s, updates.step())
+        if window.was_warm_up(lambda: 0):
+            window.begin(0)
+    return window
 
 
 class Ends(unittest.TestCase):
@@ -53,6 +82,60 @@ class Ends(unittest.TestCase):
         for step_s in (0.0, 100.0):
             window = Window(wanted(exactly=6, max_batches=4), 4, 0)
             self.assertEqual(filled(window, 100, step_s=step_s, ready=lambda: 99), 6)
+
+    def test_after_whole_updates_where_the_batches_of_each_are_taken_at_once(self):
+        # Bug: windows of 16 steps of nothing, or of twice the steps of their batches.
+        for each in (2, 4, 16):
+            for turn in (1, 3, 4):
+                for taken in (0, 1, each - 1):
+                    for seen in (0, 1, 2):
+                        updates = Grouped(each, taken, seen)
+                        window = filled_by(Window(wanted(), turn, 0, updates), updates)
+                        self.assertEqual((window.batches % each, window.step_s), (0, window.batches / 8))
+                        self.assertLess(window.duration_s, 9)
+
+    def test_after_whole_updates_also_where_no_more_batches_are_wanted(self):
+        updates = Grouped(16, 3)
+        window = filled_by(Window(wanted(max_batches=24, seconds=9.0), 1, 0, updates), updates, 0.0)
+        self.assertEqual((window.batches, window.step_s), (32, 4.0))
+
+    def test_with_as_many_batches_as_most_updates_have_where_they_are_irregular(self):
+        # Bug: a round without an end, as no other update is as far apart from the one before it as that was.
+        updates = Grouped(4, 0)
+        updates.since = 7
+        window = filled_by(Window(wanted(), 1, 0, updates), updates)
+        self.assertEqual((window.batches % 4, 44 <= window.batches <= 60), (0, True))
+
+    def test_not_in_the_midst_of_the_first_update_that_is_a_long_one(self):
+        # Bug: four batches that were taken and not stepped on, behind a last update of an epoch that had one.
+        updates = Grouped(32, 0, 1)
+        window = Window(wanted(seconds=0.0), 1, 0, updates)
+        updates.updated, updates.taken = True, 0
+        updates.add_batch(0.125)
+        window.add(4, 0.0, 0.125)
+        filled_by(window, updates, 0.0)
+        self.assertEqual((window.batches, window.step_s), (33, 33 / 8))
+
+    def test_not_before_an_update_was_seen_for_a_while(self):
+        # Bug: a first round of batches that are taken and not stepped on; or one without an end, in a loop without
+        # updates.
+        for step_s, first in ((0.125, AWAITED_S / 0.125), (0.0, AWAITED_BATCHES), (4.0, 3)):
+            updates = Updates()
+            for batches in (first, 3):
+                window = Window(wanted(seconds=0.0), 1, 0, updates)
+                while not window.is_over():
+                    window.add(4, 0.0, step_s)
+                    updates.add_batch(step_s)
+                self.assertEqual(window.batches, batches)
+
+    def test_with_the_script_in_the_midst_of_an_update_only_where_that_matters_little(self):
+        # Bug: the last round of a script, three batches of which none was stepped on.
+        window = Window(wanted(), 1, 0, Grouped(4, 0))
+        for _ in range(23):
+            window.add(4, 0.0, 0.125)
+        self.assertFalse(window.is_enough())
+        window.add(4, 0.0, 0.125)
+        self.assertTrue(window.is_enough())
 
 
 class WarmUps(unittest.TestCase):
@@ -91,6 +174,16 @@ class WarmUps(unittest.TestCase):
     def test_are_none_where_the_batches_are_counted(self):
         # Would catch processes that wait for each other for ever.
         self.assertEqual(self.taken([9], exactly=6), (6, 6))
+
+    def test_are_told_between_whole_updates_alone(self):
+        # Bug: a ring that drains while the batches of an update are taken, and fills while they are stepped on.
+        updates = Grouped(4, 0)
+        window = Window(wanted(seconds=0.5), 1, 5, updates)
+        decided = []
+        for _ in range(16):
+            window.add(4, 0.125, updates.step())
+            window.was_warm_up(lambda: decided.append(window.batches) or 5)
+        self.assertEqual(decided, [4])
 
     def test_are_forgotten(self):
         window = Window(wanted(), 1, 0)

@@ -9,6 +9,13 @@
 #include "script/script_trials.hpp"
 
 namespace feedrate {
+namespace {
+
+int rounded_up(int batches, int multiple) {
+  return (batches + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace
 
 /// Processes that train together must take the same number of steps, or they wait for each other
 /// for ever: the number is fixed before, and time has no say.
@@ -20,6 +27,7 @@ Round ScriptTrials::run_exactly(const Request& request, int batches) {
   const auto answers = ask(question, watch);
   throw_if_failed(answers);
   note_loop(answers.front());
+  at_once_ = std::max(1, answers.front().value("at_once", 1));
   if (request.part == Part::coupled) {
     remember_supply(request.config, answers);
     add_waiting(answers);
@@ -82,18 +90,21 @@ std::vector<std::string> ScriptTrials::notes() const {
   return notes;
 }
 
-/// As many as take the time that was asked for, by a first short round of the config.
+/// As many as take the time that was asked for, by a first short round of the config. Of a loop
+/// that takes several batches at once, before it does their steps, a multiple of those.
 int ScriptTrials::batches_for(const Request& request) {
   const RoundOptions& options = request.options;
   auto& known = batch_s_[request.part];
   if (!find(known, request.config)) {
     const int few = std::max(options.min_batches, request.config.workers);
-    const Round first = run_exactly(request, few);
+    Round first = run_exactly(request, rounded_up(few, at_once_));
+    if (first.batches % at_once_ != 0) first = run_exactly(request, rounded_up(few, at_once_));
     known.emplace_back(request.config, first.duration_s / first.batches);
   }
   const double wanted = std::ceil(options.seconds / *find(known, request.config));
-  return std::clamp(static_cast<int>(std::min(wanted, 1e6)), options.min_batches,
-                    options.max_batches);
+  const int batches =
+      std::clamp(static_cast<int>(std::min(wanted, 1e6)), options.min_batches, options.max_batches);
+  return rounded_up(batches, at_once_);
 }
 
 }  // namespace feedrate

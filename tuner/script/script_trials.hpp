@@ -88,6 +88,7 @@ class ScriptTrials final : public TrialRunner {
   ExcusedHangs hangs_;
   int launches_ = 0;
   int batches_per_update_ = 0;  ///< 0: unknown
+  int at_once_ = 1;             ///< batches that its loop takes before it does their steps
   bool is_made_anew_ = false;   ///< the script makes its loader in each epoch
   std::string data_error_;      ///< of the script's own data, with any config; empty: none
   std::uint64_t data_errors_ = 0;
