@@ -16,19 +16,18 @@ from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .evaluation import Evaluations
 from .footprint import Footprint
-from .lanes import Lanes, UsedUp, attributes_of, has_plain_batches
+from .greeting import Greeting
+from .lanes import Lanes, UsedUp
 from .meter import Meter
 from .rounds import Rounds
-from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
-from .stepping import device_of, settle, step_settings
+from .stepping import settle, step_settings
 from .training import Updates
 from .window import Wanted
 
 EPOCH_ENDS = object()  # in the place of a batch
-MOST_DATASETS = 64  # that are looked at
 
 
-class Session(Rounds):
+class Session(Rounds, Greeting):
     """Serves one DataLoader of the script."""
 
     def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
@@ -112,65 +111,6 @@ class Session(Rounds):
         """A class that is derived from DataLoader begins a pass. It may ask for a new iterator, or go
         on with the one that it has."""
         self._new_pass = self._outside = True
-
-    # What autotune is told first.
-
-    def greet(self, choice):
-        loader, torch = self._loader, self._torch
-        device = device_of(torch)
-        message = {
-            "hello": "loader",
-            "pid": os.getpid(),
-            "config": self.config(),
-            "persistent": bool(loader.persistent_workers),
-            "iterable": self._is_iterable(),
-            "dataset": type(loader.dataset).__name__,
-            "samples": length_of(loader.dataset) or 0,
-            "batches": batches_of(loader) or 0,
-            "sample_bytes": self._batch_bytes // max(self._batch, 1),
-            "batch_fixed": self._why_batch_is_fixed(),
-            "start_fixed": self._why_workers_do_not_stay(),
-            "device": device,
-            "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
-            "torch": torch.__version__,
-            "python": sys.version.split()[0],
-            "start_method": start_method_of(loader, self.config()),
-            "start_method_fixed": why_fixed(self._site),
-            "not_importable": why_not_importable(),
-        }
-        message.update(place_of(torch))
-        message.update(choice)
-        self._channel.send(message)
-
-    def config(self):
-        """The script's own settings."""
-        loader = self._loader
-        workers = loader.num_workers
-        return {
-            "workers": workers,
-            "prefetch": (loader.prefetch_factor or 2) if workers > 0 else 0,
-            "pinned": bool(loader.pin_memory and self._torch.cuda.is_available()),
-            "persistent": bool(workers > 0 and loader.persistent_workers),
-            "start_method": OWN,
-            "step_threads": self._torch.get_num_threads(),
-            "precision": self._precision,
-            "batch": self._batch,
-            "accumulate": 1,
-        }
-
-    def _is_iterable(self):
-        return isinstance(self._loader.dataset, self._torch.utils.data.IterableDataset)
-
-    def _why_batch_is_fixed(self):
-        loader, data = self._loader, self._torch.utils.data
-        if self._is_iterable():
-            return None if loader.batch_size else "the dataset makes the batches itself"
-        return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
-
-    def _why_workers_do_not_stay(self):
-        if any(callable(getattr(one, "set_epoch", None)) for one in with_inner(self._loader.dataset)):
-            return "workers that stay would not see what set_epoch() of the dataset sets"
-        return None
 
     # Questions and answers.
 
@@ -366,24 +306,3 @@ def words_of_script():
     if words and spec is not None and spec.origin and os.path.realpath(spec.origin) == os.path.realpath(words[0]):
         words[:1] = ["-m", spec.name.rpartition(".__main__")[0] or spec.name]
     return [os.fsencode(word).decode("utf-8", "replace") for word in words]
-
-
-def with_inner(dataset):
-    """A dataset and those that it is made of, as Subset and ConcatDataset hold them."""
-    found, left = [], [dataset]
-    while left and len(found) < MOST_DATASETS:
-        one = left.pop()
-        found.append(one)
-        held = attributes_of(one)
-        several = held.get("datasets")
-        inner = [held.get("dataset"), *(several[:MOST_DATASETS] if isinstance(several, (list, tuple)) else ())]
-        left += [other for other in inner if other is not None and all(other is not seen for seen in found)]
-    return found
-
-
-def place_of(torch):
-    """Which of several processes that train together this is."""
-    distributed = torch.distributed
-    if distributed.is_available() and distributed.is_initialized():
-        return {"rank": distributed.get_rank(), "world": distributed.get_world_size()}
-    return {"rank": 0, "world": 1}
