@@ -29,6 +29,8 @@ class Evaluations:
         self._has_updated = False  # since it began
         self._drew_one = False  # the last pass gave one batch and was left, as that of next(iter(loader))
         self._seconds = 0.0  # of this step
+        self._is_elsewhere = False  # another loader gave a batch, since the last step
+        self._trained_s = None  # until when it trained on, since the last step
 
     def begin_step(self):
         """The script is given a batch to train on."""
@@ -45,6 +47,7 @@ class Evaluations:
             self.end(self._open)
         self._leave()
         self._in_step = False
+        self._is_elsewhere, self._trained_s = False, None
         return 0.0 if self._in_each_step else self._seconds
 
     def close(self):
@@ -52,9 +55,19 @@ class Evaluations:
         self._open = self._told_s = None
         self._in_step = False
 
-    def updated(self):
-        """The script updated its weights."""
+    def updated(self, between=False):
+        """The script updated its weights, maybe between two epochs. Whether that was on batches that it took ahead."""
         self._has_updated = True  # and little more: a compiled update has this in its trace
+        if not between or self._is_elsewhere:
+            return False
+        self._settle()
+        self._trained_s = self._now()
+        return True
+
+    def trained_ahead_s(self, end_s):
+        """Seconds that the script trained on behind the end of an epoch, which it was given then: whoever takes
+        batches ahead has still to step on the last ones."""
+        return max(0.0, self._trained_s - end_s) if self._trained_s is not None else 0.0
 
     def begin(self, one=None):
         """A pass over another loader begins, or gives its first batch; `one` names it. What names it until its end;
@@ -79,6 +92,7 @@ class Evaluations:
 
     def take(self, one):
         """The script asks that pass for a batch."""
+        self._is_elsewhere = True
         if one is None or one is not self._open:
             return
         self._batches += 1

@@ -130,7 +130,9 @@ class Plain:
         self._torch = torch
         self._format = None  # of all steps, once a loader has the settings
         self._count = None
-        self._left_s = None
+        self._left_s = None  # when the last pass ended
+        self._is_between = False  # two passes
+        self._ahead_s = 0.0  # that it stepped on behind that end, not yet counted
         self._errors = DataErrors()
 
     def iterate(self, loader, iterate):
@@ -162,15 +164,17 @@ class Plain:
                 return batches
             self.evaluations = Evaluations(time.monotonic, self._reporter.evaluates,
                                            settle=lambda: settle(self._torch))
-            self._updates = Updates(self.evaluations.updated)
+            self._updates = Updates(lambda: self.evaluations.updated(self._is_between))
             self._awaited_s = time.monotonic() + AWAITED_S
             self._reporter.is_whole = self._is_whole
         return Pass(batches, self._pass(loader, iter(batches), began_s))
 
     def _pass(self, loader, batches, began_s):
         reporter = self._reporter
+        self._is_between = False
         if began_s is not None and self._left_s is not None:
-            reporter.outside_s += began_s - self._left_s
+            self._ahead_s = self.evaluations.trained_ahead_s(self._left_s)
+            reporter.outside_s += began_s - self._left_s - self._ahead_s
         readable = without_bad(batches, self._errors)
         first = next(readable, NONE)
         now_s = time.monotonic()
@@ -202,18 +206,22 @@ class Plain:
         finally:  # also where the loop is left
             evaluated_s = self.evaluations.end_step()
             self._reporter.outside_s += evaluated_s
-            self._updates.add_batch(step_s - evaluated_s if step_s is not None else None)
+            self._updates.add_batch(step_s - evaluated_s + self._ahead_s if step_s is not None else None)
+            self._ahead_s = 0.0
 
     def _is_whole(self):
-        """Of a loop that takes all batches of an update at once, between two updates alone."""
+        """Of a loop that takes batches before it steps on them: behind an update, with as many taken as behind any."""
         updates = self._updates
         if time.monotonic() > self._awaited_s and updates.are_awaited():
             updates.give_up()
-        return not updates.are_awaited() and (updates.since == 0 or not updates.take_at_once())
+        if not updates.take_at_once():
+            return not updates.are_awaited()
+        return updates.since == 0 and not updates.updated and not self._is_between
 
     def _end(self, steps):
         """A pass without an update tells all that it was."""
         steps.close()
+        self._is_between = True
         if self._updates.are_awaited():
             self._updates.give_up()
 
@@ -223,7 +231,7 @@ class Plain:
         left_s = time.monotonic()
         if not loader.persistent_workers and hasattr(batches, "_shutdown_workers"):
             batches._shutdown_workers()
-        self._left_s = time.monotonic()
+        self._left_s, self._is_between = time.monotonic(), True
         self._reporter.end(self._left_s - left_s)
 
     def _samples(self, loader, batch):

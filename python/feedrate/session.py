@@ -11,7 +11,7 @@ import threading
 import time
 
 from . import decoding, source
-from .batches import SampleCount, batches_of, bytes_of, counter_for, length_of
+from .batches import SampleCount, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .evaluation import Evaluations
@@ -48,6 +48,8 @@ class Session(Rounds, Greeting):
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
+        self._ahead_s = 0.0  # that it stepped on behind the end of its last epoch, not yet counted
+        self._ahead_mark = None  # of a GPU, behind those steps
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
         self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere,
@@ -160,7 +162,8 @@ class Session(Rounds, Greeting):
                 pass
 
     def _see_update(self):
-        self.evaluations.updated()
+        if self.evaluations.updated(self._epochs.between) and self._times is not None:
+            self._ahead_mark = self._times.mark()
         if self._epochs.updated():
             self._say({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
@@ -230,8 +233,8 @@ class Session(Rounds, Greeting):
 
     def _step(self, batch, times=None, lane=None):
         """Gives a batch that was loaded to the script's loop; seconds until it asks for the next
-        one, less what it evaluated meanwhile. `_outside` then tells whether it left its loop between;
-        if not, `times` has the step.
+        one, less what it evaluated meanwhile, and those of steps that it still took behind the end of
+        an epoch. `_outside` then tells whether it left its loop between; if not, `times` has the step.
         Where an epoch of the script is over, it is given the end of it first: the lane's batches
         wait."""
         self._outside_s = 0.0
@@ -251,6 +254,8 @@ class Session(Rounds, Greeting):
             self._add_marks(times, evaluated_s > 0)
         step_s -= evaluated_s
         self._outside_s += evaluated_s + (step_s if self._outside else 0.0)
+        step_s += self._ahead_s
+        self._ahead_s = 0.0
         if evaluated_s > 0 and lane is not None:
             lane.resume(self._beat)
         self._updates.add_batch(None if self._outside else step_s)
@@ -273,11 +278,15 @@ class Session(Rounds, Greeting):
         """The script validates, saves, and whatever else it does between two epochs."""
         if lane is not None:
             lane.keep_level()
-        left_s = self._now()
+        left_s, self._ahead_mark = self._now(), None
+        mark = self._times.mark() if self._times is not None else None
         self._channel.send({"outside": True})
         yield EPOCH_ENDS
         self._channel.send({"outside": False})
-        self._outside_s += self._now() - left_s
+        self._ahead_s = self.evaluations.trained_ahead_s(left_s)
+        self._outside_s += self._now() - left_s - self._ahead_s
+        if self._ahead_mark is not None:
+            self._times.add(mark, self._ahead_mark)
         if lane is not None:
             lane.resume(self._beat)
 

@@ -233,7 +233,6 @@ class Steps(unittest.TestCase):
         self.left_out(lambda: self.pass_over(50, TELL_S / 64))
         self.assertEqual(self.told, [0, None])
 
-
     def test_are_told_of_no_more_at_the_end_of_the_script(self):
         # Bug: an iterator that Python forgets last, which ends the script without its own exit code.
         self.evaluations.begin_step()
@@ -242,6 +241,48 @@ class Steps(unittest.TestCase):
         self.evaluations.close()
         del one
         self.assertEqual(self.told, [0])
+
+
+class StepsAhead(unittest.TestCase):
+    """That a script takes behind the end of an epoch, which it was given as it asked ahead."""
+
+    def setUp(self):
+        self.now_s, self.queued_s = 0.0, 0.0
+        self.evaluations = Evaluations(lambda: self.now_s, lambda seconds: None, settle=self.settle)
+        self.evaluations.begin_step()
+        self.now_s = 1.0
+        self.evaluations.end_step()
+
+    def settle(self):
+        self.now_s += self.queued_s
+        self.queued_s = 0.0
+
+    def test_last_until_the_last_update(self):
+        self.assertEqual(self.evaluations.trained_ahead_s(1.0), 0)
+        for self.now_s in (2.0, 3.0):
+            self.assertTrue(self.evaluations.updated(between=True))
+        self.now_s = 50.0
+        self.assertEqual(self.evaluations.trained_ahead_s(1.0), 2)
+
+    def test_are_none_within_the_loop(self):
+        self.assertFalse(self.evaluations.updated())
+        self.evaluations.updated(between=True)
+        self.evaluations.begin_step()
+        self.evaluations.end_step()
+        self.assertEqual(self.evaluations.trained_ahead_s(1.0), 0)
+
+    def test_are_none_behind_a_batch_of_another_loader(self):
+        # Bug: all that is trained on a second loader between two epochs, counted as a step of the first.
+        next(OtherPass(self.evaluations, lambda: iter([1])))
+        self.now_s = 9.0
+        self.assertFalse(self.evaluations.updated(between=True))
+        self.assertEqual(self.evaluations.trained_ahead_s(1.0), 0)
+
+    def test_have_what_a_gpu_has_still_to_do(self):
+        # Bug: the last step of an epoch, told by the time to launch it.
+        self.now_s, self.queued_s = 1.5, 4.0
+        self.evaluations.updated(between=True)
+        self.assertEqual(self.evaluations.trained_ahead_s(1.0), 4.5)
 
 
 class Passes(unittest.TestCase):

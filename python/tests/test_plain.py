@@ -16,6 +16,15 @@ from feedrate.evaluation import OtherPass
 from feedrate.plain import Plain, PlainReporter
 
 
+def ahead(batches):
+    """Takes each batch before it gives the one before, as accelerate does."""
+    batch = next(batches)
+    for following in batches:
+        yield batch
+        batch = following
+    yield batch
+
+
 class Connection:
     """Autotune's end: what was told."""
 
@@ -47,6 +56,9 @@ class Cuda:
     def get_device_properties(self, device):
         assert device == 1
         return self.properties
+
+    def synchronize(self):
+        pass
 
     def max_memory_allocated(self):
         self.taken += 1000
@@ -311,6 +323,52 @@ class Groups(Launch):
     def test_are_not_waited_for_behind_a_pass_that_had_none(self):
         # Bug: a launch of a second, of which nothing was told.
         self.assertEqual(self.reports(1, 3, updates=False)[-1][0], 3)
+
+
+class TakenAhead(Launch):
+    """A loop that takes a batch ahead, so that it has still to step when its pass is over."""
+
+    def told_of_passes(self, each, batches, elsewhere=False):
+        """Seconds in the loop by batches, of ten passes of so many, each followed by a validation of ten seconds."""
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        loader = data.DataLoader(Slow(self, 2 * batches), batch_size=2)
+        for _ in range(10):
+            taken = ahead(plain.iterate(loader, iter))
+            for _ in range(0, batches, each):
+                for _ in list(itertools.islice(taken, each)):
+                    self.now_s += 0.25
+                self.optimizer.step()
+            for _ in OtherPass(plain.evaluations, lambda: iter(range(2))):
+                self.now_s += 5
+                if elsewhere:
+                    self.optimizer.step()
+        told = {}
+        for one in connection.messages():  # the first of each: it may be told of again, at the end of a pass
+            told.setdefault(one["batches"], one["t"] - one["outside_s"])
+        return list(told.items())[1:]
+
+    def test_has_all_its_steps(self):
+        # Bug: the last step of each pass, or all of its last update, counted as time outside of the loop.
+        for each, batches in ((1, 4), (1, 50), (4, 5), (4, 10), (4, 50)):
+            for elsewhere in (False, True):
+                (first, began_s), *others = self.told_of_passes(each, batches, elsewhere)
+                self.assertGreater(len(others), 5)
+                for at, inside_s in others:
+                    self.assertAlmostEqual(inside_s - began_s, (at - first) * (0.25 + 0.125))
+
+    def test_has_its_steps_where_each_makes_an_iterator(self):
+        # Bug: next(iter(loader)), whose steps all counted as time outside of the loop.
+        connection = Connection()
+        plain = Plain(lambda: PlainReporter(connection), None, torch)
+        loader = data.DataLoader(Slow(self, 100), batch_size=2)
+        for _ in range(10):
+            next(plain.iterate(loader, iter))
+            self.now_s += 0.25
+            self.optimizer.step()
+        first, *_, last = connection.messages()
+        inside_s = last["t"] - last["outside_s"] - first["t"]
+        self.assertAlmostEqual(inside_s, (last["batches"] - first["batches"]) * (0.25 + 0.125))
 
 
 class Passes(Launch):
