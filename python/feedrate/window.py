@@ -97,7 +97,7 @@ class Window:
                 return False
             if self.batches % self._turn != 0 and self.duration_s < LONGEST * wanted.seconds:
                 return False
-        return self._has_whole_updates() or self._is_late()
+        return self.batches > 0 and (self._has_whole_updates() or self._is_late())
 
     def _awaits_updates(self):
         """Until one was seen, or there may be none."""

@@ -99,6 +99,12 @@ class Ends(unittest.TestCase):
         window = filled_by(Window(wanted(max_batches=24, seconds=9.0), 1, 0, updates), updates, 0.0)
         self.assertEqual((window.batches, window.step_s), (32, 4.0))
 
+    def test_not_with_the_warm_up_alone(self):
+        # Bug: a round of no batch, as the first update was seen when no more of them were wanted.
+        updates = Grouped(64, 0, 0)
+        window = filled_by(Window(wanted(max_batches=64, seconds=9.0), 1, 0, updates), updates, 0.0)
+        self.assertEqual((window.batches, window.step_s), (64, 8.0))
+
     def test_with_as_many_batches_as_most_updates_have_where_they_are_irregular(self):
         # Bug: a round without an end, as no other update is as far apart from the one before it as that was.
         updates = Grouped(4, 0)
