@@ -29,6 +29,17 @@ def dead_links(page):
             yield f"{path}#{anchor}"
 
 
+def tests_that_are_gone():
+    """Names in the table of defects that no test has."""
+    page = (ROOT / "tests/README.md").read_text()
+    table = page.partition("## Defects")[2].partition("\n## ")[0]
+    sources = "\n".join(path.read_text() for path in sorted((ROOT / "tests").rglob("*")) if path.suffix in (".cpp", ".py"))
+    names = [name.strip() for row in table.splitlines()[6:] if row.startswith("|")
+             for name in row.split("|")[2].split(";")]
+    return [name for name in names if f'TEST_CASE("{name}"' not in re.sub(r'"\n\s*"', "", sources)
+            and f"def {name.replace(' ', '_')}(" not in sources]
+
+
 def main():
     tap = Tap()
     for page in PAGES:
@@ -37,6 +48,8 @@ def main():
             tap.check(f"program {number} in {page.name} compiles", "" if fine else messages)
         # Bug: a heading that was renamed, and links that then lead to the top of its page.
         tap.check(f"every link in {page.relative_to(ROOT)} leads somewhere", dead_links(page))
+    # Bug: a defect whose test was renamed or removed.
+    tap.check("every defect in tests/README.md has its test", tests_that_are_gone())
     # Bug: a page that explains before it says what to run.
     tap.check("every page of docs/ begins with a command", [
         page.name for page in DOCS if not re.match(r"# .*\n\n    \$ ", page.read_text())])
