@@ -159,7 +159,7 @@ TEST_CASE("A remembered choice is returned without a step, only for the same dat
 TEST_CASE("A damaged file is measured again and replaced", "[program]") {
   // Bug: a program that won't start because of a torn file.
   test::PlantedTree tree;
-  tree.plant("/choice", "workers=99 check=0\n");
+  tree.plant("/choice", "# feedrate: settings\nworkers=99 check=0\n");
   Counting step;
   ProgramOptions options = lasting();
   options.remember = tree.root() + "/choice";
