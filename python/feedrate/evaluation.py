@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluations within the training loop: passes over the script's other DataLoaders between two of its steps."""
 
+from .passes import StandIn
+
 TELL_S = 0.2  # between two signs of an evaluation
 
 
@@ -142,18 +144,16 @@ class Evaluations:
             self._tell(None)
 
 
-class OtherPass:
-    """Stands for the iterator of another loader than the tuned one. `iterate()` makes that iterator."""
+class OtherPass(StandIn):
+    """The iterator of another loader than the tuned one. `iterate()` makes that iterator."""
 
     def __init__(self, evaluations, iterate):
+        super().__init__(None)
         self._evaluations = evaluations
-        self._one = self._inner = None
+        self._one = None
         self._is_fresh = True
         self._one = evaluations.begin()  # the start of its workers is a part of it
         self._inner = iterate()
-
-    def __iter__(self):
-        return self
 
     def __next__(self):
         if self._is_fresh:
@@ -170,11 +170,3 @@ class OtherPass:
         """A loop that ends or is left forgets its iterator; the end of its workers is a part of it, too."""
         self._inner = None
         self._evaluations.end(self._one)
-
-    def __len__(self):
-        return len(self._inner)
-
-    def __getattr__(self, name):
-        if name in ("_inner", "_evaluations", "_one"):  # while it is being copied
-            raise AttributeError(name)
-        return getattr(self._inner, name)

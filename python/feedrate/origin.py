@@ -168,7 +168,7 @@ class _Trace:
         return self._field(source, path)
 
     def _configs_at(self, source, node, level):
-        """Those of the call that is in the same function as a node."""
+        """The configs among the variables of the function that a node is in."""
         function = source.around(node, FUNCTIONS)
         for (file, line), configs in list(zip(self._way, self._configs))[level:]:
             if (function is not None and os.path.abspath(file) == os.path.abspath(source.file)

@@ -1,22 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Passes over the script's DataLoaders, until one is chosen: the director hears of their batches."""
+"""Passes over the script's DataLoaders: what stands for their iterators, and until one is chosen tells the
+director of their batches."""
 
 STEPS_TO_CHOOSE = 3  # batches whose step trained, until a loader is taken for the training loader
 CHECKED = 16  # every so many batches a loop is looked at that does not train
 
 
-class Noted:
-    """Stands for an iterator of the script's, and has what that has."""
+class StandIn:
+    """Stands for an iterator, and has what that has, as its length."""
 
-    _is_over = False
-
-    def __init__(self, director, seen, inner):
-        self._director = director
-        self._seen = seen
+    def __init__(self, inner):
         self._inner = inner
 
     def __iter__(self):
         return self
+
+    def __len__(self):
+        return len(self._inner)
+
+    def __getattr__(self, name):
+        if name == "_inner":  # while it is being copied
+            raise AttributeError(name)
+        return getattr(self._inner, name)
+
+
+class Noted(StandIn):
+    """An iterator of the script's, whose end the director is told."""
+
+    _is_over = False
+
+    def __init__(self, director, seen, inner):
+        super().__init__(inner)
+        self._director = director
+        self._seen = seen
 
     def _take(self):
         try:
@@ -29,14 +45,6 @@ class Noted:
         """The pass ends here: whoever takes batches ahead still trains on the last one when none is left."""
         if self._is_over:
             self._director.ended(self._seen)
-
-    def __len__(self):
-        return len(self._inner)
-
-    def __getattr__(self, name):
-        if name == "_inner":  # while it is being copied
-            raise AttributeError(name)
-        return getattr(self._inner, name)
 
 
 class Tracked(Noted):

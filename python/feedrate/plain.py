@@ -9,6 +9,7 @@ from .errors import DataErrors, without_bad
 from .evaluation import Evaluations
 from .gpu_time import uuid_of
 from .lanes import settings_of
+from .passes import StandIn
 from .stepping import number_format, settle, use_threads
 from .training import AWAITED_S, Updates
 from .watch import Reporter, reported
@@ -24,8 +25,8 @@ class PlainReporter(Reporter):
     start of the next until its first batch; and, where the script uses a GPU: once which one, and how
     much memory its tensors took at most.
 
-    Where `is_whole()` does not hold, what was told last is told again, as if the script were outside
-    of its loop since: that it goes on."""
+    Where `is_whole()` is false, it tells the last figures again, and counts the time since then as outside
+    of the loop. So autotune hears that the script goes on."""
 
     source = "hook"
     outside_s = 0.0
@@ -40,7 +41,7 @@ class PlainReporter(Reporter):
     _told = None  # last, of what counts
 
     def is_whole(self):
-        """Whether what was trained is all that was taken, but for the batch that was taken last."""
+        """Whether the script has stepped on all batches that it took, except for the last one."""
         return True
 
     def send(self, now_s):
@@ -95,27 +96,16 @@ class PlainReporter(Reporter):
         return told
 
 
-class Pass:
-    """Stands for an iterator: what else it has is still there, as its length."""
+class Pass(StandIn):
+    """An iterator whose batches are reported."""
 
     def __init__(self, inner, told):
         """`told` yields the batches of `inner`, and tells autotune."""
-        self._inner = inner
+        super().__init__(inner)
         self._told = told
-
-    def __iter__(self):
-        return self
 
     def __next__(self):
         return next(self._told)
-
-    def __len__(self):
-        return len(self._inner)
-
-    def __getattr__(self, name):
-        if name == "_inner":  # while it is being copied
-            raise AttributeError(name)
-        return getattr(self._inner, name)
 
 
 class Plain:

@@ -20,6 +20,7 @@ import types
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
+import stub  # noqa: E402
 import feedrate  # noqa: E402
 from feedrate import health  # noqa: E402
 from feedrate.director import Director  # noqa: E402
@@ -107,6 +108,8 @@ class Loader:
 
     dataset = sampler = None
     batch_size = 64
+    num_workers = 0
+    persistent_workers = False
 
 
 def compare_hook(ready):
@@ -116,7 +119,7 @@ def compare_hook(ready):
     compare("attached, nothing chosen", lambda: ready,
             lambda: director.iterate(loader, lambda _: iter(ready)))
     reporter = PlainReporter(None)
-    plain = Plain(lambda: reporter, None, None)
+    plain = Plain(lambda: reporter, None, torch or stub.torch)
     compare("attached, fixed settings", lambda: ready,
             lambda: plain.iterate(loader, lambda _: iter(ready)))
 

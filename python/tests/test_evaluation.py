@@ -5,6 +5,7 @@ import copy
 import unittest
 
 import stub  # noqa: F401  (makes feedrate importable)
+from trainers import ahead
 
 from feedrate.evaluation import TELL_S, Evaluations, OtherPass
 
@@ -83,13 +84,6 @@ class Steps(unittest.TestCase):
 
     def test_are_without_what_is_taken_ahead(self):
         # Bug: the last batch of a validation by accelerate, which takes one ahead, counted as the step.
-        def ahead(inner):
-            batch = next(inner)
-            for following in inner:
-                yield batch
-                batch = following
-            yield batch
-
         def evaluate():
             for _ in ahead(OtherPass(self.evaluations, lambda: iter(range(3)))):
                 self.now_s += 1

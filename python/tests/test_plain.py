@@ -10,19 +10,11 @@ import unittest
 from unittest import mock
 
 from stub import MODULES, data, torch
+from trainers import ahead
 
 from feedrate import plain as plain_launch
 from feedrate.evaluation import OtherPass
 from feedrate.plain import Plain, PlainReporter
-
-
-def ahead(batches):
-    """Takes each batch before it gives the one before, as accelerate does."""
-    batch = next(batches)
-    for following in batches:
-        yield batch
-        batch = following
-    yield batch
 
 
 class Connection:

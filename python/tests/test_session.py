@@ -16,6 +16,7 @@ import unittest
 from unittest import mock
 
 from stub import MODULES, data, torch
+from trainers import ahead
 
 from feedrate import cpp_lane
 from feedrate import pairs
@@ -89,15 +90,6 @@ class Over(BaseException):
 
 CONFIG = {"workers": 0, "prefetch": 0, "pinned": False, "step_threads": 2, "precision": "fp32",
           "batch": 4, "accumulate": 1, "persistent": False, "start_method": "own"}
-
-
-def ahead(batches):
-    """Takes each batch before it gives the one before, as accelerate does."""
-    batch = next(batches)
-    for following in batches:
-        yield batch
-        batch = following
-    yield batch
 
 
 def question(part, config=(), **more):

@@ -154,13 +154,17 @@ class Sample {
 
 namespace detail {
 
-/// Writes zeros behind the `length` rows of a ragged field at `place`: what lay there before
-/// belongs to another sample.
-inline void clear_tail(const Field& field, std::byte* place, std::int32_t length) noexcept {
-  const std::size_t rows = field.shape[0];
-  if (rows == 0) return;
-  const std::size_t row_bytes = field.bytes() / rows, used = static_cast<std::size_t>(length);
-  std::memset(place + used * row_bytes, 0, (rows - used) * row_bytes);
+/// Writes zeros behind the last row of each ragged field of a sample: what lay there before belongs
+/// to another sample.
+inline void clear_tails(const Layout& layout, std::span<std::byte* const> places,
+                        std::span<std::int32_t* const> lengths) noexcept {
+  for (std::size_t f = 0; f < layout.size(); ++f) {
+    const std::size_t rows = layout[f].ragged ? layout[f].shape[0] : 0;
+    if (rows == 0) continue;
+    const std::size_t row_bytes = layout[f].bytes() / rows;
+    const auto used = static_cast<std::size_t>(*lengths[f]);
+    std::memset(places[f] + used * row_bytes, 0, (rows - used) * row_bytes);
+  }
 }
 
 }  // namespace detail

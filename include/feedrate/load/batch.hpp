@@ -48,14 +48,6 @@ class BatchLayout {
     return slot + offsets_[f] + p * layout_[f].bytes();
   }
 
-  /// Writes zeros behind the last row of each ragged field of a sample.
-  void clear_tails(std::span<std::byte* const> places,
-                   std::span<std::int32_t* const> lengths) const noexcept {
-    for (std::size_t f = 0; f < layout_.size(); ++f) {
-      if (lengths[f]) detail::clear_tail(layout_[f], places[f], *lengths[f]);
-    }
-  }
-
   /// Moves the samples of each ragged field together, so that its rows are as many as the longest
   /// of `count` samples has; `rows[f]` becomes that number.
   void trim(std::byte* slot, std::size_t count, std::span<std::uint32_t> rows) const noexcept {

@@ -191,7 +191,7 @@ class Engine final : public SlotOwner {
       Random random = order_->random(run.epoch, run.index, position, i);
       if (i >= source_->size()) throw no_such_sample(source_->size());
       source_->load(i, sample_at(run, position, self), random);
-      ring_->layout().clear_tails(self.places, self.lengths);
+      detail::clear_tails(ring_->layout().fields(), self.places, self.lengths);
     } catch (...) {
       handle(run, position, i, std::current_exception());
     }

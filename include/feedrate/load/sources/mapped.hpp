@@ -29,7 +29,7 @@ class Mapped final : public Source {
     detail::OwnSample own = std::exchange(of_thread, {});  // the source may be another such one
     const Sample from = own.as(form_, nullptr, sample.at());
     source_->load(i, from, random);
-    own.clear_tails(form_);
+    detail::clear_tails(form_.layout(), own.places, own.length_places);
     function_(from, sample, random);
     of_thread = std::move(own);
   }
@@ -45,10 +45,10 @@ class Mapped final : public Source {
   F function_;
 };
 
-/// Samples of `layout`, each made by `function(const Sample& from, const Sample& to, Random&)` of
-/// one of the dataset's. It is called from many threads at once; `from` lies in memory of the
-/// thread's, with zeros behind the length of ragged fields, and is the function's to overwrite.
-/// What it throws is the sample's error.
+/// Samples of `layout`. For each, `function(const Sample& from, const Sample& to, Random&)` writes
+/// `to` from `from`, a sample of the dataset. Many threads call it at once. `from` lies in memory
+/// of its thread, with zeros behind the length of ragged fields; the function may overwrite it. If
+/// it throws, the sample fails with that error.
 template <SourceLike D, class F>
 std::shared_ptr<const Source> map(D dataset, Layout layout, F function) {
   return std::make_shared<const Mapped<F>>(detail::as_source(std::move(dataset)), std::move(layout),

@@ -57,13 +57,6 @@ struct OwnSample {
     return {form.layout(), {places.data(), fields}, {length_places.data(), fields}, at};
   }
 
-  /// Writes zeros behind the last row of each ragged field of the sample that `as` gave.
-  void clear_tails(const SampleForm& form) const noexcept {
-    for (std::size_t f = 0; f < form.layout().size(); ++f) {
-      if (form.layout()[f].ragged) clear_tail(form.layout()[f], places[f], lengths[f]);
-    }
-  }
-
  private:
   static std::byte* aligned(std::byte* memory) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(memory);

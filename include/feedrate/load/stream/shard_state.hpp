@@ -77,7 +77,7 @@ class ShardState {
   /// What sample_at() gave is written: clears what is behind its rows. The longest length of its
   /// ragged fields; 1 where it has none.
   std::size_t finish_sample(const BatchLayout& layout) const noexcept {
-    layout.clear_tails(places_, length_places_);
+    clear_tails(layout.fields(), places_, length_places_);
     std::int32_t longest = 1;
     for (const std::int32_t* length : length_places_) {
       longest = std::max(longest, length ? *length : 0);

@@ -28,8 +28,8 @@ namespace detail {
 /// Whether an option or a variable is named as a secret: --hf-token, api.key, WANDB_API_KEY,
 /// PGPASSWORD, --key-prod.
 inline bool names_secret(std::string_view name) {
-  std::string letters,
-      words = " ";  // in lower case: without what parts words, and with a space there
+  std::string letters;      // in lower case, without what parts words
+  std::string words = " ";  // the same, with a space in its place
   for (const char c : name) {
     const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
     const bool is_letter = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
