@@ -103,6 +103,15 @@ def patch(module, director):
     loader_class.__init__ = noted(loader_class.__init__)
     loader_class.__iter__ = patched(loader_class.__iter__, director.iterate)
     loader_class.__init_subclass__ = classmethod(derived)
+    end_workers_at_once(module)
+
+
+def end_workers_at_once(module):
+    """Where the script ends while a DataLoader has pinned workers that stay, PyTorch before 2.15 gives each of them 5 s,
+    one after another, and then ends it (pytorch/pytorch#81794). From now on it ends them at once."""
+    iterator_class = getattr(module, "_MultiProcessingDataLoaderIter", None)
+    if hasattr(iterator_class, "_clean_up_worker"):
+        iterator_class._clean_up_worker = staticmethod(lambda worker: worker.terminate())
 
 
 def mark_spawned(module):

@@ -125,6 +125,21 @@ class Choosing(unittest.TestCase):
         return told["index"], told["why"]
 
 
+class EndOfScript(Choosing):
+    def test_waits_for_no_worker_that_stays(self):
+        class Iterator:
+            @staticmethod
+            def _clean_up_worker(worker):  # as PyTorch 2.11 has it
+                worker.join(timeout=5.0)
+                worker.terminate()
+
+        self.module._MultiProcessingDataLoaderIter = Iterator
+        attach.patch(self.module, self.director)
+        worker = mock.Mock()
+        Iterator()._clean_up_worker(worker)
+        self.assertEqual(worker.method_calls, [mock.call.terminate()])
+
+
 class MadeAnew(Choosing):
     """Loaders that a script makes for each of its epochs."""
 
