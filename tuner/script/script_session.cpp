@@ -66,6 +66,13 @@ class Answers {
   double failed_s_ = 0;
 };
 
+/// Adds what a script spent outside of its loop, also where it ends before it has answered.
+struct OutsideAdded {
+  const Pulse& pulse;
+  double& seconds;
+  ~OutsideAdded() { seconds += pulse.outside_s(); }
+};
+
 }  // namespace
 
 ScriptSession::ScriptSession(const LaunchSpec& spec, ControlSocket& socket)
@@ -165,6 +172,7 @@ std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
   }
   Answers answers(ranks_.size());
   Pulse pulse(watch);
+  const OutsideAdded added{pulse, outside_s_};
   for (;;) {
     wait_for_news();
     bool open = true;
@@ -182,7 +190,6 @@ std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
     if (!open || launched_.ended()) throw_ended();
     if (pulse.is_still()) throw_hung(watch);
   }
-  outside_s_ += pulse.outside_s();
   if (const Json* const failure = answers.lone_failure()) throw_failure(*failure);
   return answers.take();
 }

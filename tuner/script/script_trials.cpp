@@ -160,12 +160,13 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
   bool has_died = false;
   for (int ends = 1;; ++ends) {
     require_script();
+    const double before_s = attached_->outside_s();
     try {
-      const double before_s = attached_->outside_s();
       auto answers = attached_->ask(question, watch);
       beside_s_ += attached_->outside_s() - before_s;
       return answers;
     } catch (const ScriptEnded&) {
+      beside_s_ += attached_->outside_s() - before_s;
       attached_.reset();
       if (ends >= most_ends) throw;
     } catch (const ScriptDied& death) {
