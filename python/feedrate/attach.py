@@ -106,12 +106,17 @@ def patch(module, director):
     end_workers_at_once(module)
 
 
+def waits_at_exit(module=None):
+    """Where a script ends while a DataLoader has pinned workers that stay, PyTorch before 2.15 gives each of them 5 s,
+    one after another, and then ends it (pytorch/pytorch#81794)."""
+    module = module or sys.modules.get(DATA_MODULE)
+    return hasattr(getattr(module, "_MultiProcessingDataLoaderIter", None), "_clean_up_worker")
+
+
 def end_workers_at_once(module):
-    """Where the script ends while a DataLoader has pinned workers that stay, PyTorch before 2.15 gives each of them 5 s,
-    one after another, and then ends it (pytorch/pytorch#81794). From now on it ends them at once."""
-    iterator_class = getattr(module, "_MultiProcessingDataLoaderIter", None)
-    if hasattr(iterator_class, "_clean_up_worker"):
-        iterator_class._clean_up_worker = staticmethod(lambda worker: worker.terminate())
+    """From now on PyTorch gives no worker time at the end of the script."""
+    if waits_at_exit(module):
+        module._MultiProcessingDataLoaderIter._clean_up_worker = staticmethod(lambda worker: worker.terminate())
 
 
 def mark_spawned(module):

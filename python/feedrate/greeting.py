@@ -4,6 +4,7 @@
 import os
 import sys
 
+from .attach import waits_at_exit
 from .batches import batches_of, length_of
 from .lanes import attributes_of, has_plain_batches
 from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
@@ -37,6 +38,7 @@ class Greeting:
             "start_method": start_method_of(loader, self.config()),
             "start_method_fixed": why_fixed(self._site),
             "not_importable": why_not_importable(),
+            "waits_at_exit": waits_at_exit(),
         }
         message.update(place_of(torch))
         message.update(choice)

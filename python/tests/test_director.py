@@ -133,8 +133,10 @@ class EndOfScript(Choosing):
                 worker.join(timeout=5.0)
                 worker.terminate()
 
+        self.assertFalse(attach.waits_at_exit(self.module))
         self.module._MultiProcessingDataLoaderIter = Iterator
         attach.patch(self.module, self.director)
+        self.assertTrue(attach.waits_at_exit(self.module))
         worker = mock.Mock()
         Iterator()._clean_up_worker(worker)
         self.assertEqual(worker.method_calls, [mock.call.terminate()])

@@ -45,7 +45,9 @@ struct Script {
   int batches_per_update = 0;  ///< that its loop takes for one update of the weights; 0: unknown
   int copies = 0;              ///< to the GPU while its loop was watched
   int non_blocking = 0;        ///< of them, which did not wait
-  double start_s = 0;          ///< from its launch until its loop was attached to
+  /// At its end PyTorch waits 5 s for each pinned worker that stays, where a loader still exists.
+  bool waits_at_exit = false;
+  double start_s = 0;  ///< from its launch until its loop was attached to
 };
 
 /// What one launch of a script, or several, did on its GPU.

@@ -136,6 +136,27 @@ TEST_CASE(
         "after 12.0 s.");
 }
 
+TEST_CASE("the wait of PyTorch at the end of a script is told where the change brings it") {
+  // Bug: 16 workers, and the script takes 80 s to end.
+  Outcome outcome = two_trials();
+  outcome.tiers = {{.tier = Tier::safe, .trial = 1}};
+  Config& recommended = outcome.trials[1].config;
+  recommended.pinned = recommended.persistent = true;
+  Script script;
+  script.torch = "2.11.0";
+  CHECK(detail::exit_text(script, outcome).empty());
+  script.waits_at_exit = true;
+  CHECK(detail::exit_text(script, outcome) ==
+        "At the end of the script PyTorch 2.11.0 waits 5 s for each of the 2 workers, if the "
+        "DataLoader still exists: delete it before (del), or use PyTorch 2.15.");
+  recommended.pinned = false;
+  CHECK(detail::exit_text(script, outcome).empty());
+  recommended.pinned = true;
+  script.config = recommended;
+  CHECK(detail::exit_text(script, outcome).empty());
+  CHECK(to_json(script).at("waits_at_exit") == true);
+}
+
 TEST_CASE("a script that nothing should change is described by one launch") {
   // Bug: "confirmed: 1.00x, 400 to 0 samples/s".
   Confirmation confirmation{.as_is_samples_per_s = 400, .as_is_gpu = {.nvml_busy = 0.5}};

@@ -42,6 +42,7 @@ inline Json to_json(const Script& script) {
           {"copies", script.copies},
           {"non_blocking", script.non_blocking},
           {"batches_per_update", detail::positive_or_null(script.batches_per_update)},
+          {"waits_at_exit", script.waits_at_exit},
           {"start_s", script.start_s}};
 }
 
@@ -59,6 +60,7 @@ inline void from_json(const Json& json, Script& script) {
   detail::read_if_told(json, "start_method_fixed", script.start_method_fixed);
   detail::read_if_told(json, "not_importable", script.not_importable);
   detail::read_if_told(json, "batches_per_update", script.batches_per_update);
+  detail::read_if_told(json, "waits_at_exit", script.waits_at_exit);
 }
 
 inline Json to_json(const Confirmation& confirmation) {

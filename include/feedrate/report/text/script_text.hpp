@@ -142,6 +142,18 @@ inline std::string copies_text(const Script& script) {
          "copy. With pinned memory and non_blocking=True it would not wait.";
 }
 
+/// What the end of the script costs with the recommended workers, and did not before.
+inline std::string exit_text(const Script& script, const Outcome& outcome) {
+  const auto waits = [&](const Config& config) {
+    return config.workers > 0 && config.pinned && config.persistent;
+  };
+  const Config& recommended = outcome.recommended().config;
+  if (!script.waits_at_exit || !waits(recommended) || waits(script.config)) return {};
+  return "At the end of the script PyTorch " + script.torch + " waits 5 s for each of the " +
+         std::to_string(recommended.workers) +
+         " workers, if the DataLoader still exists: delete it before (del), or use PyTorch 2.15.";
+}
+
 /// How workers start, where each of them imports the script again, and how long the most of them
 /// took.
 inline std::string start_text(const Script& script, const Outcome& outcome) {
@@ -176,6 +188,7 @@ inline std::vector<std::string> script_lines(const Report& report) {
   lines.push_back(detail::boundary_text(report.outcome));
   lines.push_back(detail::copies_text(script));
   lines.push_back(detail::start_text(script, report.outcome));
+  lines.push_back(detail::exit_text(script, report.outcome));
   if (const double parked = detail::parked_share(report.outcome); parked > 0.01) {
     lines.push_back("Idle workers used " + format_percent(parked) +
                     " of a core during the measurements.");
