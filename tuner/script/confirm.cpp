@@ -10,8 +10,10 @@
 namespace feedrate {
 namespace {
 
-constexpr int least_pairs = 3;
+constexpr int usual_pairs = 3;
+constexpr int least_pairs = 2;
 constexpr double clear_gain = 1.5;
+constexpr double large_gain = 6;
 constexpr double confirmation_alpha = 0.05;
 
 /// Of those launches whose GPU was seen, and the most memory.
@@ -98,8 +100,9 @@ ConfirmPlan plan_confirmation(double start_s, double budget_s, double gain, std:
   plan.seconds = std::clamp(budget_s / 15, 1.0, plan.seconds);
   plan.limit_s = std::max(budget_s, plan.limit_s);
   plan.seed = seed;
-  if (gain >= clear_gain) plan.pairs = least_pairs;
-  while (plan.pairs > least_pairs && plan.pairs * 2 * (start_s + plan.seconds) > plan.limit_s) {
+  if (gain >= clear_gain) plan.pairs = usual_pairs;
+  const int least = gain >= large_gain ? least_pairs : usual_pairs;
+  while (plan.pairs > least && plan.pairs * 2 * (start_s + plan.seconds) > plan.limit_s) {
     --plan.pairs;
   }
   return plan;
