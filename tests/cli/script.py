@@ -330,6 +330,17 @@ def a_script_that_is_to_stay_as_it_is_is_launched_so_once(tmp):
 
 
 @test
+def a_fresh_process_may_take_as_long_to_start_as_the_tuned_one(tmp):
+    # Bug: a script that imports and compiles for a minute is tuned, and then has "told nothing within 60 s".
+    code, out, err = run(*QUIET, "--budget", "2s", "--trial-timeout", "3s", "--workers", "0", "--",
+                         *command("loops.py", "starts_slowly"), cwd=tmp, env=environment())
+    assert code == 0, err
+    confirmation = report_of(tmp)["confirmation"]
+    assert confirmation["as_is_samples_per_s"] > 0, confirmation
+    assert "In a fresh process, unchanged:" in " ".join(out.split()), out
+
+
+@test
 def a_recommendation_that_fresh_processes_do_not_confirm_is_withdrawn(tmp):
     # Bug: "confirmed: 0.3x", fewer launches after a bad pair, or a report that still recommends the change.
     code, out, err = run(*QUIET, "--budget", AMPLE, *TWO, "--", *command("loops.py", "is_slow_in_fresh_processes"),

@@ -119,6 +119,11 @@ def steps_slowly_with_threads():
             model.train(x)
 
 
+def starts_slowly():
+    time.sleep(5)
+    trains_for_long()
+
+
 def is_slow_in_fresh_processes():
     """With workers, where nothing is switched."""
     loader = DataLoader(Rows(), batch_size=16)
