@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What went wrong in a loader, in a sentence; and whose fault it is, the script's or the config's."""
 
+import collections
 import errno
 import os
 import pickle
@@ -18,7 +19,9 @@ LIBRARY_FOLDER = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
 LACKING = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC}
 LACKING_WORDS = re.compile(
     "out of memory|can't allocate|cannot allocate|can't start new thread|too many open files|"
-    "received 0 items of ancdata|resource temporarily unavailable|dataloader timed out", re.IGNORECASE)
+    "received 0 items of ancdata|resource temporarily unavailable|dataloader timed out|"
+    # Of samples that lie on a GPU: no worker can make them, and none can be pinned.
+    "re-initialize cuda|cuda error|cannot pin|in pin memory thread", re.IGNORECASE)
 # Of Python, h5py and Cython, for what can't go to a worker. A file that can't be read has other words.
 NOT_PICKLED = re.compile("(cannot|can't) (be )?pickle|can't get local object|for pickling", re.IGNORECASE)
 
@@ -61,30 +64,30 @@ class DataErrors:
     are told once, and the next batch is taken."""
 
     def __init__(self):
-        self._counts = {}  # by description
-        self._in_a_row = 0
+        self._counts = collections.Counter()  # by description
+        self._row = []  # of those since a batch went well
 
     def may_go_on(self, error):
         """Notes an error; whether the next batch may be taken."""
         if is_of_config(error):
             return False
-        self._in_a_row += 1
-        description = description_of(error)
-        if description in self._counts or len(self._counts) < 100:
-            self._counts[description] = self._counts.get(description, 0) + 1
-        goes_on = self._in_a_row < IN_A_ROW
-        if not goes_on:
-            self._in_a_row = 0
-        return goes_on
+        self._row.append(description_of(error))
+        if len(self._row) < IN_A_ROW:
+            return True
+        self._row.clear()  # nothing goes well with this config: it may be to blame
+        return False
 
     def went_well(self):
-        self._in_a_row = 0
+        if self._row:
+            self._counts.update(self._row)
+            self._row.clear()
 
     def told(self):
         """The most frequent one, and how many there were; None without any."""
-        if not self._counts:
+        counts = self._counts + collections.Counter(self._row)
+        if not counts:
             return None
-        return {"error": max(self._counts, key=self._counts.get), "count": sum(self._counts.values())}
+        return {"error": counts.most_common(1)[0][0], "count": sum(counts.values())}
 
 
 def _text_of(error):

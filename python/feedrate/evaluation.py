@@ -32,6 +32,7 @@ class Evaluations:
         self._drew_one = False  # the last pass gave one batch and was left, as that of next(iter(loader))
         self._seconds = 0.0  # of this step
         self._is_elsewhere = False  # another loader gave a batch, since the last step
+        self.updates_elsewhere = 0  # behind its first one, between two epochs
         self._trained_s = None  # until when it trained on, since the last step
 
     def begin_step(self):
@@ -49,7 +50,7 @@ class Evaluations:
             self.end(self._open)
         self._leave()
         self._in_step = False
-        self._is_elsewhere, self._trained_s = False, None
+        self._is_elsewhere, self.updates_elsewhere, self._trained_s = False, 0, None
         return 0.0 if self._in_each_step else self._seconds
 
     def close(self):
@@ -61,6 +62,7 @@ class Evaluations:
         """The script updated its weights, maybe between two epochs. Whether that was on batches that it took ahead."""
         self._has_updated = True  # and little more: a compiled update has this in its trace
         if not between or self._is_elsewhere:
+            self.updates_elsewhere += between
             return False
         self._settle()
         self._trained_s = self._now()

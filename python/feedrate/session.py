@@ -25,6 +25,7 @@ from .training import Updates
 from .window import Wanted
 
 EPOCH_ENDS = object()  # in the place of a batch
+LONGEST_ELSEWHERE_S, MOST_ELSEWHERE = 15.0, 64  # seconds between two epochs, and updates on another loader's batches
 
 
 class Session(Rounds, Greeting):
@@ -50,6 +51,7 @@ class Session(Rounds, Greeting):
         self._outside_s = 0.0  # of the last step, that it was not in its loop
         self._ahead_s = 0.0  # that it stepped on behind the end of its last epoch, not yet counted
         self._ahead_mark = None  # of a GPU, behind those steps
+        self._left_s = 0.0  # when the script was given the end of its last epoch
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
         self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere,
@@ -164,6 +166,9 @@ class Session(Rounds, Greeting):
     def _see_update(self):
         if self.evaluations.updated(self._epochs.between) and self._times is not None:
             self._ahead_mark = self._times.mark()
+        has_left = self.evaluations.updates_elsewhere > MOST_ELSEWHERE
+        if has_left and self._now() - self._left_s > LONGEST_ELSEWHERE_S:
+            self._end()  # as where the script ends: it trains on another loader from now on
         if self._epochs.updated():
             self._say({"refused": (
                 "The script trains on after its first epoch without asking its DataLoader again: it "
@@ -278,7 +283,8 @@ class Session(Rounds, Greeting):
         """The script validates, saves, and whatever else it does between two epochs."""
         if lane is not None:
             lane.keep_level()
-        left_s, self._ahead_mark = self._now(), None
+        left_s = self._left_s = self._now()
+        self._ahead_mark = None
         mark = self._times.mark() if self._times is not None else None
         self._channel.send({"outside": True})
         yield EPOCH_ENDS

@@ -134,6 +134,21 @@ class Whose(unittest.TestCase):
         self.assertEqual(went_on, [True] * (IN_A_ROW - 1) + [False])
         self.assertFalse(DataErrors().may_go_on(MemoryError()))
 
+    def test_with_one_config_alone_are_not_of_the_data(self):
+        # Bug: "the script's own data failed in 3 batches, whatever the settings", of a dataset that fails in
+        # workers alone.
+        errors = DataErrors()
+        while errors.may_go_on(ValueError("not in a worker")):
+            pass
+        errors.went_well()
+        self.assertIsNone(errors.told())
+
+    def test_of_samples_on_a_gpu_are_of_the_config(self):
+        # Bug: the same, of a dataset whose tensors lie on the GPU.
+        for text in ("Cannot re-initialize CUDA in forked subprocess.", "CUDA error: initialization error",
+                     "cannot pin 'torch.cuda.FloatTensor' only dense CPU tensors can be pinned"):
+            self.assertTrue(is_of_config(RuntimeError(text)), text)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -373,6 +373,23 @@ class Rounds(Asking):
                 session._see_update()
         self.assertEqual(self.channel.sent, [])
 
+    def test_training_on_another_loader_for_good_ends_the_launch(self):
+        # Bug: a script that warms up on one loader and then trains on another: ten minutes of silence, twice.
+        session = self.session([])
+        session._epochs.end()
+        other = OtherPass(session.evaluations, lambda: itertools.repeat(1))
+        with self.assertRaises(Over):
+            for _ in other:
+                Clock.now_s += 0.5
+                session._see_update()
+        self.assertEqual(Clock.now_s, 32.5)
+        Clock.now_s = 0.0
+        session = self.session([])
+        session._epochs.end()
+        for _ in OtherPass(session.evaluations, lambda: iter(range(60))):
+            Clock.now_s += 10  # few updates: the first loader may come again
+            session._see_update()
+
     def test_coupled_gives_each_batch_once_in_the_order_of_the_script(self):
         self.answers(question("coupled"), question("coupled"))
         self.assertEqual(self.firsts(), [4 * i for i in range(8)])

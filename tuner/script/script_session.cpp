@@ -10,6 +10,7 @@
 
 #include "feedrate/report/text/format.hpp"
 #include "journal/request_json.hpp"
+#include "script/last_error.hpp"
 #include "trials/watched_child.hpp"
 
 namespace feedrate {
@@ -30,7 +31,8 @@ std::string said_last(const std::string& lines) {
     return ": it asks for input, and there is none below autotune, so give it what it wants by "
            "its arguments.";
   }
-  return lines.empty() ? ", and printed nothing." : "; it said last: \"" + last_line(lines) + "\".";
+  return lines.empty() ? ", and printed nothing."
+                       : "; it said last: \"" + last_error(lines) + "\".";
 }
 
 /// What the ranks answer to one question.

@@ -12,6 +12,7 @@
 #include "feedrate/measure/trial_error.hpp"
 #include "process/control_socket.hpp"
 #include "process/launch.hpp"
+#include "script/last_error.hpp"
 #include "trials/pulse.hpp"
 #include "trials/watched_child.hpp"
 
@@ -90,8 +91,9 @@ class ScriptSession {
 /// A script ended by itself with another exit code than 0, or by a signal.
 class ScriptDied : public ChildDied {
  public:
-  ScriptDied(const std::string& message, std::string stderr_tail, bool by_signal)
-      : ChildDied(Fault::trials, message, std::move(stderr_tail)), by_signal_(by_signal) {}
+  ScriptDied(const std::string& message, const std::string& stderr_tail, bool by_signal)
+      : ChildDied(Fault::trials, message, stderr_tail, tells_of_memory(stderr_tail)),
+        by_signal_(by_signal) {}
 
   bool by_signal() const noexcept { return by_signal_; }
 

@@ -135,10 +135,16 @@ void ScriptTrials::require_script() try { start(); } catch (const Error& error) 
   throw;
 }
 
-/// What a script dies of with its own settings, or with two configs, is its own: it ends the run.
-/// Throws Error(trials) there.
+/// Whether a question is about another batch than the script's, which the script may not take.
+bool ScriptTrials::is_of_other_batch(const Json& question) const {
+  return question.contains("config") &&
+         question.at("config").get<Config>().batch != prepared_->info.script->config.batch;
+}
+
+/// What a script dies of with its own settings, or with two configs that have its own batch, is its
+/// own: it ends the run. Throws Error(trials) there.
 void ScriptTrials::note_death(const Json& question, const ScriptDied& death) {
-  if (!question.contains("config")) return;
+  if (!question.contains("config") || is_of_other_batch(question)) return;
   const Config config = question.at("config").get<Config>();
   std::vector<Config>& configs = deaths_[death.what()];
   if (std::find(configs.begin(), configs.end(), config) == configs.end()) configs.push_back(config);
@@ -171,7 +177,7 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
       if (ends >= most_ends) throw;
     } catch (const ScriptDied& death) {
       attached_.reset();
-      if (has_died) {
+      if (has_died || (death.out_of_memory() && is_of_other_batch(question))) {
         note_death(question, death);
         throw;
       }

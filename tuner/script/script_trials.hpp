@@ -72,6 +72,7 @@ class ScriptTrials final : public TrialRunner {
   void remember_supply(const Config& config, const std::vector<Json>& answers);
   void add_waiting(const std::vector<Json>& answers);
   std::string ranks_text() const;
+  bool is_of_other_batch(const Json& question) const;
   void note_death(const Json& question, const ScriptDied& death);
   int batches_for(const Request& request);
   Json loader_changes(const Config& config) const;

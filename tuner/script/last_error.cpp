@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "script/last_error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "trials/pulse.hpp"
+
+namespace feedrate {
+namespace {
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+bool has_any(std::string_view text, const auto& words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+  });
+}
+
+/// "torch.cuda.OutOfMemoryError: CUDA ...", as the end of a traceback.
+bool names_exception(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(':'));
+  const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) || c == '.' || c == '_';
+  });
+  return is_name && (name.ends_with("Error") || name.ends_with("Exception"));
+}
+
+/// "train.py:12" of `  File "/home/me/train.py", line 12, in main`; empty where it is no such line,
+/// or the file belongs to an installed package or to Python.
+std::string own_place(std::string_view line) {
+  constexpr std::string_view begin = "  File \"", middle = "\", line ";
+  constexpr std::array<std::string_view, 4> others = {"site-packages", "dist-packages",
+                                                      "lib/python", "File \"<"};
+  const std::size_t split = line.find(middle);
+  if (!line.starts_with(begin) || split == std::string_view::npos) return {};
+  if (has_any(line, others)) return {};
+  const std::string_view path = line.substr(begin.size(), split - begin.size());
+  const std::string_view number = line.substr(split + middle.size());
+  return std::string(path.substr(path.rfind('/') + 1)) + ":" +
+         std::string(number.substr(0, number.find(',')));
+}
+
+}  // namespace
+
+std::string last_error(const std::string& lines) {
+  const std::vector<std::string_view> all = lines_of(lines);
+  const auto last = std::find_if(all.rbegin(), all.rend(), names_exception);
+  if (last == all.rend()) return last_line(lines);
+  for (auto line = last; line != all.rend(); ++line) {
+    const std::string place = own_place(*line);
+    if (!place.empty()) return last_line(std::string(*last)) + printable(" (" + place + ")");
+  }
+  return last_line(std::string(*last));
+}
+
+bool tells_of_memory(const std::string& lines) {
+  constexpr std::array<std::string_view, 4> words = {"out of memory", "OutOfMemoryError",
+                                                     "ALLOC_FAILED", "MemoryError"};
+  return has_any(lines, words);
+}
+
+}  // namespace feedrate
