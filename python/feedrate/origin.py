@@ -33,6 +33,13 @@ class Source:
     def nodes(self, kind, below=None):
         return [node for node in ast.walk(below or self.tree) if isinstance(node, kind)]
 
+    def same(self, node):
+        """The node of this tree at the place of a node of another tree. Raises Unknown."""
+        same = [one for one in self.nodes(type(node)) if _place(one) == _place(node)]
+        if not same:
+            raise Unknown
+        return same[0]
+
     def around(self, node, kinds):
         """The innermost node of these kinds that a node is in; None at the top."""
         while node is not None and not isinstance(node, kinds):
@@ -68,11 +75,7 @@ class _Trace:
         source = source_of(file)
         if source is None:
             raise Unknown
-        same = [one for one in source.nodes(type(node))
-                if _place(one) == _place(node)]
-        if not same:
-            raise Unknown
-        return self._follow(source, same[0], level)
+        return self._follow(source, source.same(node), level)
 
     def _follow(self, source, node, level):
         self._steps += 1

@@ -18,6 +18,7 @@ from .edits import WITHOUT_WORKERS, Code, edited, edits_of, with_all
 from .hydra_keys import keys_of
 from .options import Literal, Option, Unknown, Variable
 from .origin import origin_of, source_of
+from .packed import Packed
 from .patch import patch_of, text_of
 from .step_threads import edit_of_threads
 
@@ -264,11 +265,12 @@ class _Wanted:
     """Changes, sorted by where each value is set."""
 
     def __init__(self, site, call, changes, argv, now):
-        self._site, self._call = site, call
+        self._site, self._call, self._packed = site, call, Packed(site.file, call)
         self._now, self._argv = now, argv
         self._in_call, self._elsewhere, self._unfollowed = {}, [], []
         self.options, self.environment = [], {}
-        changes = with_all(call, changes)
+        changes = {keyword: value for keyword, value in with_all(call, changes).items()
+                   if keyword in changes or self._node(keyword) is not None or self._packed.may_hold(keyword)}
         taken = {keyword: value for keyword, value in changes.items()
                  if site.maker is None or call.takes(keyword) is not False}
         self._refused = [keyword for keyword in changes if keyword not in taken]
@@ -278,9 +280,14 @@ class _Wanted:
             self._sort_in(keyword, value, taken)
         self._guard(taken)
 
+    def _node(self, keyword):
+        """What sets a parameter: its argument, or its value in the dict behind `**`."""
+        node = self._call.argument(keyword)
+        return self._packed.values.get(keyword) if node is None else node
+
     def _origin(self, keyword):
         """Of an argument; None where it is not known, or has not the value that the loader has."""
-        node = self._call.argument(keyword)
+        node = self._node(keyword)
         if node is None:
             return None
         way = self._site.way or ((self._site.file, self._site.line),)
@@ -312,12 +319,18 @@ class _Wanted:
 
     def _sort_in(self, keyword, value, changes):
         origin = self._origin(keyword)
-        node = self._call.argument(keyword)
+        node = self._node(keyword)
         if origin is None and isinstance(node, ast.Constant) and self._site.maker is not None:
             raise Unclear("the library may have made another value of it")
         if origin is None and node is not None and not isinstance(node, ast.Constant):
             self._unfollowed.append(" ".join(self._call.source.of(node).split()))
+        if node is None and self._packed.may_hold(keyword):
+            packed = " ".join(self._call.source.of(self._call.packed()[0]).split())
+            self._unfollowed.append(self._packed.texts.get(keyword, packed))
         if origin is not None and self._is_shared(origin, keyword, changes):
+            origin = None
+        # Another call may read the same dict.
+        if isinstance(node, ast.Constant) and self._call.argument(keyword) is None and not self._packed.is_own:
             origin = None
         # What else depends on the batch is to follow it.
         if keyword != "batch_size" and isinstance(origin, Literal) and self._is_used_elsewhere(node):
@@ -337,9 +350,9 @@ class _Wanted:
         if changes.get("num_workers", 0) == 0 or "num_workers" in self._in_call:
             return
         node = self._call.argument("num_workers")
-        if isinstance(node, ast.Constant):
+        if isinstance(self._node("num_workers"), ast.Constant):
             return
-        workers = self._call.source.of(node)
+        workers = self._packed.texts["num_workers"] if node is None else self._call.source.of(node)
         if self._in_call.get("persistent_workers") is True:
             self._in_call["persistent_workers"] = Code("%s > 0" % workers)
         for keyword in ("prefetch_factor", "multiprocessing_context"):

@@ -111,6 +111,8 @@ class Options(Folder):
             kw = dict(num_workers=4, persistent_workers=True)
             loader = DataLoader(rows, **kw)
             """, changes={"num_workers": 0})
+        self.assertIn("+kw = dict(num_workers=0, persistent_workers=False)", told["diff"])
+        told = self.told("loader = DataLoader(rows, **kw)", changes={"num_workers": 0})
         self.assertIn('"num_workers": 0, "persistent_workers": False, "prefetch_factor": None', told["diff"])
 
     def test_that_may_say_no_workers_guard_what_needs_some(self):

@@ -181,6 +181,7 @@ class Diff(Sources):
             --- train.py:1
             -loader = DataLoader(ds, **options)
             +loader = DataLoader(ds, **{**options, "num_workers": 8})
+            (Where options has its value from was not found, so the call is changed.)
             """)
 
     def test_a_keyword_beside_packed_ones_is_replaced(self):
