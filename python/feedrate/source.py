@@ -317,9 +317,22 @@ class _Wanted:
         return is_constant and not all(
             function.endswith(("Loader", self._call.function)) for function in reads)
 
+    def _follows_workers(self, node, value, changes):
+        """Whether an argument is `workers > 0`, and gets the wanted value from what sets the workers. These
+        are sorted in before it."""
+        workers = self._node("num_workers")
+        if workers is None or "num_workers" not in changes or "num_workers" in self._in_call:
+            return False
+        text = self._call.source.of(workers)
+        guards = [ast.parse("(%s) > 0" % one, mode="eval").body
+                  for one in (text, self._packed.texts.get("num_workers", text))]
+        return value == (changes["num_workers"] > 0) and ast.dump(node) in map(ast.dump, guards)
+
     def _sort_in(self, keyword, value, changes):
         origin = self._origin(keyword)
         node = self._node(keyword)
+        if isinstance(node, ast.Compare) and self._follows_workers(node, value, changes):
+            return
         if origin is None and isinstance(node, ast.Constant) and self._site.maker is not None:
             raise Unclear("the library may have made another value of it")
         if origin is None and node is not None and not isinstance(node, ast.Constant):

@@ -121,6 +121,23 @@ class Options(Folder):
         self.assertIn("num_workers=args.workers, multiprocessing_context='spawn' if args.workers > 0 else None)",
                       told["diff"])
 
+    def test_that_an_earlier_patch_guards_leave_the_guard_alone(self):
+        # Bug: "Where args.workers>0 has its value from was not found", and a diff of spaces alone.
+        guarded = self.SCRIPT.replace("args.workers)", "args.workers, persistent_workers=args.workers>0)")
+        packed = self.SCRIPT.replace("rows, num_workers=args.workers", (
+            'rows, **{**kwargs, "persistent_workers": kwargs["num_workers"] > 0}')).replace(
+                "loader =", "kwargs = dict(num_workers=args.workers)\n        loader =")
+        for script in (guarded, packed):
+            for argv, changes in ((["-j", "0"], EIGHT), (["-j", "4"], {"num_workers": 0})):
+                told = self.told(script, argv, changes)
+                self.assertEqual(told["options"][0]["given"], ["-j", str(changes["num_workers"])])
+                self.assertEqual((told["diff"], told["patch"]), ("", None))
+        told = self.told(guarded, ["-j", "4"], {"num_workers": 8, "persistent_workers": False})
+        self.assertIn("persistent_workers=False)", told["diff"])
+        # What the call no longer reads guards nothing.
+        told = self.told("loader = DataLoader(rows, num_workers=count, persistent_workers=count > 0)")
+        self.assertIn("num_workers=8, persistent_workers=True)", told["diff"])
+
     def test_whose_value_is_all_that_changes_leave_the_source_alone(self):
         told = self.told(self.SCRIPT, changes={"num_workers": 2})
         self.assertEqual((told["diff"], told["patch"]), ("", None))
