@@ -24,6 +24,7 @@ from .stepping import settle, step_settings
 from .training import Updates
 from .window import Wanted
 
+LEAST_UPDATES = 3  # that a round has the batches for, and one must be made
 EPOCH_ENDS = object()  # in the place of a batch
 LONGEST_ELSEWHERE_S, MOST_ELSEWHERE = 15.0, 64  # seconds between two epochs, and updates on another loader's batches
 
@@ -232,9 +233,19 @@ class Session(Rounds, Greeting):
         config = question["config"]
         self._round = None
         self._updates.begin(config["batch"] == self._batch)
+        before = self._updates.batches
         with step_settings(self._torch, config, question["own_precision"]):
             meter = Meter(self._torch, self._now)
-            return (yield from parts[question["part"]](config, Wanted(question), meter))
+            told = yield from parts[question["part"]](config, Wanted(question), meter)
+        if question["part"] == "coupled":
+            self._require_update(before, told["batches"])
+        return told
+
+    def _require_update(self, before, batches):
+        """A script may pass over batches that do not fit into memory: no rate is as good as that. Raises
+        RuntimeError where it trained before, and not in a round of so many batches."""
+        if 0 < before == self._updates.batches and batches >= LEAST_UPDATES * self._updates.most_batches():
+            raise RuntimeError("the script took %d batches and updated no weights" % batches)
 
     def _step(self, batch, times=None, lane=None):
         """Gives a batch that was loaded to the script's loop; seconds until it asks for the next

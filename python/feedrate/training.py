@@ -171,6 +171,7 @@ class Updates:
         self.updated = False
         self._see_update = see
         self.since = None  # batches since the last update; None before one was seen
+        self.batches = 0  # behind which weights were updated
         self._counting = True
         self._updates = collections.Counter()  # by their batches
         self._steps, self._steps_s = [0, 0], [0.0, 0.0]  # without an update, and with one
@@ -196,6 +197,7 @@ class Updates:
         if self.since is not None:
             self.since += 1
         if self.updated:
+            self.batches += 1
             if self.since and self._counting:
                 self._updates[self.since] += 1
             self.since = 0

@@ -622,6 +622,20 @@ class Threads(Asking):
         self.assertEqual(sorted(batch.tolist()[0] for batch in taken), [0, 4])
 
 
+    def test_a_batch_that_the_script_passes_over_has_no_rate(self):
+        # Bug: batches of four times the size, "trained" in no time by a loop that catches what the GPU has no
+        # memory for, are recommended, and confirmed.
+        session = self.session([question("coupled"), question("coupled", {"batch": 8})])
+        with self.assertRaises(Over):
+            for batch in session:
+                Clock.now_s += 0.1
+                if len(batch) == 4:
+                    self.optimizer.step()
+        sent = [message for message in self.channel.sent if "round" in message or "failed" in message]
+        self.assertEqual([message.keys() & {"round", "failed"} for message in sent], [{"round"}, {"failed"}])
+        self.assertIn("updated no weights", sent[1]["failed"]["sentence"])
+
+
 class Epochs(Asking):
     def test_what_the_script_does_between_two_is_no_step(self):
         # Would catch a validation of ten seconds counted as one slow step.
