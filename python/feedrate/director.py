@@ -34,6 +34,7 @@ class Seen:
         self.trained = 0  # batches after which something was trained
         self.is_reached = False  # PyTorch's own iterator gives the batches
         self.makes_own = False  # such an iterator is made by the derived class itself
+        self.has_begun = False  # the __iter__ of the derived class was called
         self.given = 0  # batches of the present pass
 
     @property
@@ -163,15 +164,19 @@ class Director:
         is_plain = self._plain is not None and self._is_wanted(seen)
         if is_plain:
             self._plain.set_up(loader)
+            # Made before, as in the __init__ of timm's MultiEpochsDataLoader.
+            self._plain.keeps_iterator |= seen.is_reached and not seen.has_begun
+        seen.has_begun = True
         began_s = time.monotonic()
         made = iterate(loader)
+        making_s = time.monotonic() - began_s
         if isinstance(made, (Tracked, OtherPass, Pass)) or made is self._session:
             return made
         if not is_of_pytorch(made):
             return self._opaque(seen, made)
         seen.is_reached = seen.makes_own = True
         if is_plain:
-            return self._plain.reported(loader, made, began_s)
+            return self._plain.reported(loader, made, making_s)
         return self.iterate(loader, lambda _: made)
 
     def _opaque(self, seen, made):

@@ -59,7 +59,7 @@ class PlainReporter(Reporter):
             super().send(now_s)
 
     def begin(self, seconds, starts_workers):
-        """The first batch of a pass is there, so long after the script began to iterate."""
+        """The first batch of a pass is there. Making the iterator and waiting for the batch took so long."""
         if self.passes == 0:
             self.start_s = seconds if starts_workers else 0.0
         else:
@@ -67,6 +67,12 @@ class PlainReporter(Reporter):
         self.passes += 1
         self._before = self.batches
         self._ending_s = 0.0
+
+    def add(self, samples, asked_s, now_s):
+        """A first pass that gives more batches than the loader has goes on over several epochs: their start is free."""
+        if self.passes == 1 and self.batches - self._before == self.pass_batches:
+            self.pass_batches = 0
+        super().add(samples, asked_s, now_s)
 
     def end(self, waited_s):
         self._ending_s += waited_s
@@ -114,6 +120,7 @@ class Plain:
     def __init__(self, connect, config, torch, announce=lambda: None):
         self._connect = connect
         self.announce = announce  # that a loader is iterated, and may be the one to report
+        self.keeps_iterator = False  # the loader has one for all epochs
         self._reporter = None
         self.evaluations = self._updates = None  # once there is a reporter
         self._config = config
@@ -128,7 +135,8 @@ class Plain:
     def iterate(self, loader, iterate):
         self.set_up(loader)
         began_s = time.monotonic()
-        return self.reported(loader, iterate(loader), began_s)
+        made = iterate(loader)
+        return self.reported(loader, made, time.monotonic() - began_s)
 
     def set_up(self, loader):
         """Gives it the settings, once."""
@@ -145,9 +153,9 @@ class Plain:
                                          config["own_precision"])
             self._format.__enter__()  # for good: the whole launch is one of these settings
 
-    def reported(self, loader, batches, began_s=None):
-        """A pass over the loader that began then, or what is left of it. Without autotune it only
-        goes on."""
+    def reported(self, loader, batches, making_s=None):
+        """A pass over the loader whose iterator took so long to make; None: what is left of a pass. Without
+        autotune it only goes on."""
         if self._reporter is None:
             self._reporter = self._connect()
             if self._reporter is None:
@@ -157,19 +165,24 @@ class Plain:
             self._updates = Updates(lambda: self.evaluations.updated(self._is_between))
             self._awaited_s = time.monotonic() + AWAITED_S
             self._reporter.is_whole = self._is_whole
-        return Pass(batches, self._pass(loader, iter(batches), began_s))
+        return Pass(batches, self._pass(loader, iter(batches), making_s))
 
-    def _pass(self, loader, batches, began_s):
+    def _pass(self, loader, batches, making_s):
+        """Begins as the script asks for the first batch: what it does between making the iterator and that is
+        outside of the loop."""
         reporter = self._reporter
         self._is_between = False
-        if began_s is not None and self._left_s is not None:
+        asked_s = time.monotonic()
+        if making_s is not None and self._left_s is not None:
             self._ahead_s = self.evaluations.trained_ahead_s(self._left_s)
-            reporter.outside_s += began_s - self._left_s - self._ahead_s
+            between_s = asked_s - self._left_s - making_s - self._ahead_s
+            reporter.outside_s += max(0.0, between_s)  # it may be made before the last pass is left
         readable = without_bad(batches, self._errors)
         first = next(readable, NONE)
         now_s = time.monotonic()
-        if began_s is not None and first is not NONE:
-            reporter.begin(now_s - began_s, loader.num_workers > 0 and not loader.persistent_workers)
+        if making_s is not None and first is not NONE:
+            starts_workers = loader.num_workers > 0 and not loader.persistent_workers
+            reporter.begin(making_s + now_s - asked_s, starts_workers and not self.keeps_iterator)
         if reporter.pass_batches == 0:
             reporter.pass_batches = self._length_of(loader)
         try:

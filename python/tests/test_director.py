@@ -631,6 +631,27 @@ class Launches(Choosing):
         self.assertEqual(self.evaluate(self.loader(Numbers(5))), 5)
         plain.iterate.assert_not_called()
 
+    def test_know_a_loader_that_keeps_its_iterator(self):
+        # Bug: the start of workers counted in each epoch of timm's MultiEpochsDataLoader, which starts them once.
+        for keeps in (True, False):
+            plain = mock.Mock(evaluations=None, keeps_iterator=False)
+            plain.iterate.side_effect = lambda loader, iterate: iter(["plain"] * 4)
+            self.attach("1", plain)
+
+            class Loader(self.module.DataLoader):
+                def __init__(self, *args):
+                    super().__init__(*args)
+                    self.kept = super().__iter__() if keeps else None
+
+                def __iter__(self):
+                    batches = self.kept or super().__iter__()
+                    for _ in range(2):
+                        yield next(batches)
+
+            loader = Loader(Numbers(2))
+            self.assertEqual([list(loader) for _ in range(2)], [["plain"] * 2] * 2)
+            self.assertIs(plain.keeps_iterator, keeps)
+
     def test_tell_once_that_a_loader_is_iterated(self):
         # Would catch a rate that the script prints taken for good before the loader's is known.
         plain = mock.Mock(evaluations=None)

@@ -158,7 +158,7 @@ class Settings(Launch):
 class Boundaries(Launch):
     """Passes of two batches: workers start for 3 s, each batch takes 1 s, the end 4 s, validation 7 s."""
 
-    def passes(self, number, taken=2):
+    def passes(self, number, taken=2, before_first_s=0, keeps_iterator=False):
         def begin(loader):
             self.now_s += 3
             return batches()
@@ -171,9 +171,11 @@ class Boundaries(Launch):
 
         connection = Connection()
         plain = Plain(lambda: PlainReporter(connection), None, torch)
+        plain.keeps_iterator = keeps_iterator
         for _ in range(number):
             loader = data.DataLoader([torch.ones(2)] * 2, batch_size=1, num_workers=1)
             passing = plain.iterate(loader, begin)
+            self.now_s += before_first_s
             for _ in range(taken):
                 next(passing)
             if taken == 2:
@@ -187,6 +189,35 @@ class Boundaries(Launch):
         told = self.passes(3)
         self.assertEqual((told.passes, told.start_s, told.boundary_s), (3, 4, 2 * (4 + 4)))
         self.assertEqual((told.outside_s, told.wait_s, told.pass_batches), (2 * 7, 3 * 1, 2))
+
+    def test_are_without_what_the_script_does_before_it_asks_for_the_first_batch(self):
+        # Bug: a script that makes its iterator, then builds its model: that time counted in each epoch, and a gain
+        # was confirmed that was far too high.
+        told = self.passes(3, before_first_s=50)
+        self.assertEqual((told.start_s, told.boundary_s), (4, 2 * (4 + 4)))
+        self.assertEqual((told.outside_s, told.wait_s), (2 * (7 + 50), 3 * 1))
+
+    def test_count_an_iterator_once_that_is_made_while_the_last_one_is_held(self):
+        plain = Plain(lambda: PlainReporter(Connection()), None, torch)
+        loader = data.DataLoader([torch.ones(2)] * 2, batch_size=1, num_workers=1)
+
+        def begin(loader):
+            self.now_s += 3
+            return iter([1, 2])
+
+        for _ in range(3):
+            passing = plain.iterate(loader, begin)
+            next(passing)
+        self.assertEqual((plain._reporter.boundary_s, plain._reporter.outside_s), (2 * 3, 0))
+
+    def test_cost_nothing_where_the_loader_keeps_its_iterator(self):
+        # Bug: the start of workers counted in each epoch of timm's MultiEpochsDataLoader, which starts them once.
+        self.assertEqual(self.passes(1, keeps_iterator=True).start_s, 0)
+        plain = Plain(lambda: PlainReporter(Connection()), None, torch)
+        loader = data.DataLoader([torch.ones(2)] * 2, batch_size=1, num_workers=1)
+        passing = plain.iterate(loader, lambda loader: itertools.repeat(torch.ones(2)))
+        lengths = [next(passing) and plain._reporter.pass_batches for _ in range(6)]
+        self.assertEqual(lengths, [2, 2, 0, 0, 0, 0])
 
     def test_are_told_of_passes_that_the_loop_leaves(self):
         told = self.passes(3, taken=1)
