@@ -97,6 +97,7 @@ class Director:
         self.gave, self.ended = self._attribution.gave, self._attribution.ended
         self._first_s = None
         self._session = None
+        self._kept = None  # the iterator that the session has of the script
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
 
@@ -143,11 +144,12 @@ class Director:
         """What stands in the place of DataLoader.__iter__."""
         seen = self._iterated(loader)
         seen.is_reached = True
-        if self._plain is not None and (self._is_wanted(seen) or seen is self._chosen):
-            return self._plain.iterate(loader, iterate)
-        if self._session is not None and seen is self._chosen:
-            return self._session.new_epoch(loader)
         evaluations = self._evaluations()
+        if (self._is_wanted(seen) or seen is self._chosen) and not self._only_evaluates(loader):
+            if self._plain is not None:
+                return self._plain.iterate(loader, iterate)
+            if self._session is not None and seen is self._chosen:
+                return self._session.new_epoch(loader)
         if evaluations is not None:
             return OtherPass(evaluations, lambda: iterate(loader))
         return Tracked(self, seen, loader, iterate(loader))
@@ -158,9 +160,10 @@ class Director:
         torchdata, or bring its batches from anywhere."""
         seen = self._iterated(loader)
         if self._session is not None and seen is self._chosen:
-            if seen.makes_own:
+            if not seen.makes_own:
+                self._session.new_pass()
+            elif not self._only_evaluates(loader):
                 return self._session.new_epoch(loader)
-            self._session.new_pass()
         is_plain = self._plain is not None and self._is_wanted(seen)
         if is_plain:
             self._plain.set_up(loader)
@@ -175,7 +178,7 @@ class Director:
         if not is_of_pytorch(made):
             return self._opaque(seen, made)
         seen.is_reached = seen.makes_own = True
-        if is_plain:
+        if is_plain and not self._only_evaluates(loader):
             return self._plain.reported(loader, made, making_s)
         return self.iterate(loader, lambda _: made)
 
@@ -191,6 +194,16 @@ class Director:
         if self._session is not None:
             return self._session.evaluations
         return self._plain.evaluations if self._plain is not None else None
+
+    def _only_evaluates(self, loader):
+        """Whether the pass over the measured loader that begins now is an evaluation. Then the loader makes an
+        iterator of its own: workers that stay are the session's."""
+        evaluations = self._evaluations()
+        if evaluations is None or not evaluations.only_evaluates():
+            return False
+        if self._kept is not None and getattr(loader, "_iterator", None) is self._kept:
+            object.__setattr__(loader, "_iterator", None)
+        return True
 
     def _iterated(self, loader):
         if getattr(loader, "_feedrate_seen", None) is None:
@@ -271,6 +284,7 @@ class Director:
         self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
                                 self.signs.precision(torch, device_of(torch)),
                                 seen.given)
+        self._kept = inner
         self._session.keep(inner, owed)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),

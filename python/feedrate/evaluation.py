@@ -11,15 +11,18 @@ class Evaluations:
     updated meanwhile. A trainer may keep its iterator: then the pass ends with the step, if it gave several batches.
     But what a script does in each step is a part of its steps."""
 
-    def __init__(self, now, tell, trains=lambda drew_one: None, settle=lambda: None):
+    def __init__(self, now, tell, trains=lambda drew_one: None, settle=lambda: None, has_gradients=lambda: True):
         """`tell(seconds)` is called while the script evaluates, with its seconds in this step so far, and with None
         when that is over. `trains(drew_one)` is called where the script updates its weights after it drew a batch of
         another loader, which may be the one batch of its pass. `settle()` waits until a GPU, which works behind the
-        script, has done its work."""
+        script, has done its work. `has_gradients()` tells whether the script computes gradients now."""
         self._now = now
         self._tell = tell
         self._trains = trains
         self._settle = settle
+        self._has_gradients = has_gradients
+        self._began_with_gradients = has_gradients()  # the last pass over the loader that trains
+        self._trained = [False, False]  # in passes that began without gradients, and with
         self._in_step = False
         self._in_each_step = False  # a pass began in the step before, too
         self._has_begun = False  # a pass, in this step
@@ -41,6 +44,8 @@ class Evaluations:
         self._in_step = True
         self._in_each_step, self._has_begun = self._has_begun, False
         self._seconds = 0.0
+        if self._passes_with_gradients_train():
+            self._began_with_gradients = True  # also behind an evaluation within the step before
 
     def end_step(self):
         """Seconds of this step that are no part of it."""
@@ -61,6 +66,7 @@ class Evaluations:
     def updated(self, between=False):
         """The script updated its weights, maybe between two epochs. Whether that was on batches that it took ahead."""
         self._has_updated = True  # and little more: a compiled update has this in its trace
+        self._trained[self._began_with_gradients] = True
         if not between or self._is_elsewhere:
             self.updates_elsewhere += between
             return False
@@ -72,6 +78,16 @@ class Evaluations:
         """Seconds that the script trained on behind the end of an epoch, which it was given then: whoever takes
         batches ahead has still to step on the last ones."""
         return max(0.0, self._trained_s - end_s) if self._trained_s is not None else 0.0
+
+    def only_evaluates(self):
+        """Whether a pass over the loader that trains, which begins now, is an evaluation: it begins without gradients,
+        and all that trained so far began with them."""
+        self._began_with_gradients = self._has_gradients()
+        return not self._began_with_gradients and self._passes_with_gradients_train()
+
+    def _passes_with_gradients_train(self):
+        """Whether those do, and no others."""
+        return self._trained == [False, True]
 
     def begin(self, one=None):
         """A pass over another loader begins, or gives its first batch; `one` names it. What names it until its end;

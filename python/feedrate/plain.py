@@ -161,7 +161,8 @@ class Plain:
             if self._reporter is None:
                 return batches
             self.evaluations = Evaluations(time.monotonic, self._reporter.evaluates,
-                                           settle=lambda: settle(self._torch))
+                                           settle=lambda: settle(self._torch),
+                                           has_gradients=self._torch.is_grad_enabled)
             self._updates = Updates(lambda: self.evaluations.updated(self._is_between))
             self._awaited_s = time.monotonic() + AWAITED_S
             self._reporter.is_whole = self._is_whole

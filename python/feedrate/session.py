@@ -56,7 +56,7 @@ class Session(Rounds, Greeting):
         self._epochs = Epochs(0 if self._is_iterable() else length_of(loader) or 0, given)
         self._new_pass = False
         self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere,
-                                       lambda: settle(self._torch))
+                                       lambda: settle(self._torch), self._torch.is_grad_enabled)
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._batch = loader.batch_size or SampleCount()(batch) or 1

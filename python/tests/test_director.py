@@ -13,6 +13,7 @@ from feedrate import attach, director, session
 from feedrate.director import PATIENCE_S, Director
 from feedrate.evaluation import Evaluations
 from feedrate.passes import CHECKED
+from feedrate.plain import Plain, PlainReporter
 
 
 class Numbers(data.Dataset):
@@ -45,7 +46,7 @@ class Served:
         self.kept = None
         self.epochs = 0
         self.seen = []  # of evaluations
-        self.evaluations = Evaluations(lambda: 0.0, self.seen.append)
+        self.evaluations = Evaluations(lambda: 0.0, self.seen.append, has_gradients=torch.is_grad_enabled)
         Served.made.append(self)
 
     def keep(self, inner, owed=None):
@@ -609,6 +610,19 @@ class Serving(Choosing):
         self.train(loader)
         self.assertEqual(served.seen, [])
 
+    def test_leaves_an_evaluation_on_its_loader_to_the_script(self):
+        # Bug: the training accuracy, computed over the training loader after each epoch: its batches counted as steps.
+        loader = self.loader(Numbers(), num_workers=1, persistent_workers=True)
+        self.train(loader)
+        served = Served.made[0]
+        served.evaluations.updated()
+        self.assertEqual(next(served.kept).tolist(), [3.0, 3.0])
+        for _ in range(2):
+            with torch.no_grad():
+                self.assertEqual(self.evaluate(loader), 40)
+            self.assertIs(iter(loader), served)
+        self.assertEqual(next(served.kept).tolist(), [4.0, 4.0])
+
     def test_of_workers_is_none(self):
         # Would catch a DataLoader within a dataset, in a forked worker, that answers autotune.
         loader = self.loader(Numbers())
@@ -630,6 +644,19 @@ class Launches(Choosing):
         self.attach(None, plain)
         self.assertEqual(self.evaluate(self.loader(Numbers(5))), 5)
         plain.iterate.assert_not_called()
+
+    def test_that_only_measure_leave_out_an_evaluation_on_the_loader(self):
+        # Bug: the training accuracy, computed over the training loader after each epoch: its batches counted as steps.
+        reporter = PlainReporter(None)
+        plain = Plain(lambda: reporter, None, torch)
+        self.attach("1", plain)
+        loader = self.loader(Numbers(5))
+        for epoch in range(3):
+            for _ in loader:
+                plain.evaluations.updated()
+            with torch.no_grad():
+                self.assertEqual(self.evaluate(loader), 5)
+        self.assertEqual((reporter.passes, reporter.batches), (3, 15))
 
     def test_know_a_loader_that_keeps_its_iterator(self):
         # Bug: the start of workers counted in each epoch of timm's MultiEpochsDataLoader, which starts them once.

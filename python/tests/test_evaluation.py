@@ -14,7 +14,7 @@ class Steps(unittest.TestCase):
     def setUp(self):
         self.now_s = 0.0
         self.told = []
-        self.trained = 0
+        self.trained, self.has_gradients = 0, True
         self.evaluations = Evaluations(lambda: self.now_s, self.told.append, self.trains)
 
     def trains(self, drew_one):
@@ -41,6 +41,34 @@ class Steps(unittest.TestCase):
         self.assertEqual(self.left_out(lambda: None), 0)
         self.assertEqual(self.left_out(self.pass_over), 3)
         self.assertEqual(self.told, [0, 1, 2, 3, None])
+
+    def test_are_none_in_a_pass_over_their_own_loader_without_gradients(self):
+        # Bug: the training accuracy, computed over the training loader after each epoch: its batches counted as steps,
+        # and rounds of one config had two rates.
+        def makes(has_gradients, updates):
+            self.has_gradients = has_gradients
+            only_evaluates = self.evaluations.only_evaluates()
+            if not only_evaluates:
+                self.evaluations.begin_step()
+            if updates:
+                self.evaluations.updated()
+            return only_evaluates
+
+        for passes, expected in (
+                ([(True, True), (False, False)] * 2, [False, True] * 2),
+                ([(False, False)] * 3, [False] * 3),  # it only predicts
+                ([(True, False), (False, True)] * 2, [False] * 4),  # it trains with enable_grad()
+                ([(True, True), (False, True), (False, True)], [False, True, False])):  # that was none
+            self.evaluations = Evaluations(lambda: 0.0, self.told.append, has_gradients=lambda: self.has_gradients)
+            self.assertEqual([makes(*one) for one in passes], expected)
+
+    def test_go_on_behind_such_a_pass_within_one_of_them(self):
+        self.evaluations.updated()
+        self.evaluations._has_gradients = lambda: False
+        for _ in range(3):
+            self.evaluations.begin_step()
+            self.evaluations.updated()
+            self.assertTrue(self.evaluations.only_evaluates())
 
     def test_are_without_all_passes_in_them(self):
         def twice():
