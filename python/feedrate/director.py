@@ -12,11 +12,11 @@ from . import source
 from .attribution import PATIENCE_S, Attribution
 from .batches import length_of
 from .channel import Channel
+from .device import device_of
 from .evaluation import OtherPass
 from .lanes import attributes_of
 from .passes import STEPS_TO_CHOOSE, Opaque, Tracked
 from .plain import Pass
-from .stepping import device_of
 
 
 class Seen:

@@ -17,7 +17,7 @@ def union_s(intervals):
 
 
 class StepTimes:
-    """An event before each step and one behind it, on the device that is current at the start.
+    """An event before each step and one behind it, on a GPU.
 
     A stream that works behind the host reaches the first event when the step before is done. An
     idle stream reaches it at once. So an interval has the step's kernels and the gaps between their
@@ -25,10 +25,10 @@ class StepTimes:
     streams counts where the current one waits for it.
     """
 
-    def __init__(self, cuda):
+    def __init__(self, cuda, gpu):
         """`cuda` is torch.cuda, in use already."""
         self._cuda = cuda
-        self._device = cuda.current_device()
+        self._gpu = gpu
         self._spare = []
         self._pending = collections.deque()
         self._origin = None
@@ -45,7 +45,7 @@ class StepTimes:
     def mark(self):
         """An event that the stream reaches behind all that is launched so far."""
         event = self._spare.pop() if self._spare else self._cuda.Event(enable_timing=True)
-        event.record(self._cuda.current_stream(self._device))
+        event.record(self._cuda.current_stream(self._gpu))
         return event
 
     def add(self, start, end):
@@ -70,13 +70,13 @@ class StepTimes:
         self._spare.extend(step)
 
 
-def uuid_of(cuda):
-    """Of the GPU in use, as NVML spells it; None where PyTorch is too old to tell."""
+def uuid_of(cuda, gpu):
+    """Of a GPU in use, as NVML spells it; None where PyTorch is too old to tell."""
     # Of an instance that MIG made the CUDA runtime may tell the GPU's; of several it shows the first.
     shown = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0]
     if shown.startswith("MIG-"):
         return shown
-    uuid = getattr(cuda.get_device_properties(cuda.current_device()), "uuid", None)
+    uuid = getattr(cuda.get_device_properties(gpu), "uuid", None)
     if uuid is None:
         return None
     text = str(uuid)

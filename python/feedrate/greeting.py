@@ -6,9 +6,9 @@ import sys
 
 from .attach import waits_at_exit
 from .batches import batches_of, length_of
+from .device import gpu_of
 from .lanes import attributes_of, has_plain_batches
 from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
-from .stepping import device_of
 
 MOST_DATASETS = 64  # that are looked at
 
@@ -18,7 +18,7 @@ class Greeting:
 
     def greet(self, choice):
         loader, torch = self._loader, self._torch
-        device = device_of(torch)
+        gpu = gpu_of(torch)
         message = {
             "hello": "loader",
             "pid": os.getpid(),
@@ -31,8 +31,8 @@ class Greeting:
             "sample_bytes": self._batch_bytes // max(self._batch, 1),
             "batch_fixed": self._why_batch_is_fixed(),
             "start_fixed": self._why_workers_do_not_stay(),
-            "device": device,
-            "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
+            "device": "cpu" if gpu is None else "cuda",
+            "gpu": None if gpu is None else torch.cuda.get_device_name(gpu),
             "torch": torch.__version__,
             "python": sys.version.split()[0],
             "start_method": start_method_of(loader, self.config()),

@@ -8,24 +8,18 @@ Missing where the script has nothing to change.
 
 import contextlib
 import gc
-import sys
 
-from .stepping import device_of, number_format
+from .device import all_optimizers, device_of, weights_of
+from .stepping import number_format
 
 
 class Missing(Exception):
     """Why there is nothing to change: the middle of a sentence."""
 
 
-def _optimizers():
-    kind = getattr(sys.modules.get("torch.optim.optimizer"), "Optimizer", ())
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), kind)]
-
-
 def models(torch, optimizers):
     """The outermost modules whose weights an optimizer updates."""
-    trained = {id(weight) for optimizer in optimizers
-               for group in optimizer.param_groups for weight in group["params"]}
+    trained = {id(weight) for weight in weights_of(optimizers)}
     modules = [thing for thing in gc.get_objects() if issubclass(type(thing), torch.nn.Module)]
     having = [one for one in modules if any(id(weight) in trained for weight in one.parameters())]
     inner = {id(child) for one in having for child in one.modules() if child is not one}
@@ -39,7 +33,7 @@ class Levers:
         self._torch = torch
         self._own = own
         self._device = device_of(torch)
-        self._optimizers = _optimizers()
+        self._optimizers = all_optimizers()
         self._models = models(torch, self._optimizers)
         self._compiled = {}  # by module
 
@@ -116,10 +110,10 @@ class Levers:
         if all(group.get("fused") for group in groups):
             raise Missing("the optimizer is fused already")
         before = [(group, group.get("fused"), group.get("foreach")) for group in groups]
-        steps = [(values, values["step"]) for one in optimizers for values in one.state.values()
-                 if hasattr(values.get("step"), "to")]
-        for values, step in steps:  # a fused update counts where it computes
-            values["step"] = step.to(self._device)
+        steps = [(weight, values, values["step"]) for one in optimizers
+                 for weight, values in one.state.items() if hasattr(values.get("step"), "to")]
+        for weight, values, step in steps:  # a fused update counts where it computes
+            values["step"] = step.to(weight.device)
         for group in groups:
             group.update(fused=True, foreach=False)
         try:
@@ -127,7 +121,7 @@ class Levers:
         finally:
             for group, fused, foreach in before:
                 group.update(fused=fused, foreach=foreach)
-            for values, step in steps:
+            for _, values, step in steps:
                 values["step"] = values["step"].to(step.device)
 
     @contextlib.contextmanager

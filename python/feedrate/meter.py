@@ -6,8 +6,8 @@ import os
 import time
 
 from . import process
+from .device import gpu_of
 from .gpu_time import StepTimes
-from .stepping import device_of, settle
 
 
 class Meter:
@@ -20,7 +20,8 @@ class Meter:
     def __init__(self, torch, now=time.perf_counter):
         self._torch = torch
         self._now = now
-        self.step_times = StepTimes(torch.cuda) if device_of(torch) == "cuda" else None
+        self._gpu = gpu_of(torch)
+        self.step_times = StepTimes(torch.cuda, self._gpu) if self._gpu is not None else None
 
     def begin(self, workers, parked):
         self._wait_for_gpu()
@@ -66,7 +67,7 @@ class Meter:
         if self.step_times is None:
             return 0.0
         began_s = self._now()
-        settle(self._torch)
+        self._torch.cuda.synchronize(self._gpu)
         return self._now() - began_s
 
     def _read(self):

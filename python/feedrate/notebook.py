@@ -151,8 +151,8 @@ def train(loader, step, address):
     if address is None:
         return
     from .channel import Channel
+    from .device import device_of
     from .session import Session
-    from .stepping import device_of
     from .training import TrainingSigns
 
     class Served(Session):

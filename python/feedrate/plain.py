@@ -5,6 +5,7 @@ import sys
 import time
 
 from .batches import counter_for, length_of
+from .device import gpu_of
 from .errors import DataErrors, without_bad
 from .evaluation import Evaluations
 from .gpu_time import uuid_of
@@ -88,14 +89,17 @@ class PlainReporter(Reporter):
         return dict(told, t=now_s, outside_s=told["outside_s"] + now_s - told["t"], **self._of_gpu(now_s))
 
     def _of_gpu(self, now_s):
-        cuda = getattr(sys.modules.get("torch"), "cuda", None)
-        if now_s - self._looked_s < GPU_PERIOD_S or cuda is None or not cuda.is_initialized():
+        torch = sys.modules.get("torch")
+        if now_s - self._looked_s < GPU_PERIOD_S or torch is None:
             return {}
-        self._looked_s = now_s
         try:
-            told = {"device_bytes": cuda.max_memory_allocated()}
+            gpu = gpu_of(torch)
+            if gpu is None:
+                return {}
+            self._looked_s = now_s
+            told = {"device_bytes": torch.cuda.max_memory_allocated(gpu)}
             if not self._told_gpu:
-                told["gpu"] = uuid_of(cuda)
+                told["gpu"] = uuid_of(torch.cuda, gpu)
         except RuntimeError:  # the script's next step will say it better
             return {}
         self._told_gpu = True

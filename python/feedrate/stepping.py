@@ -3,6 +3,8 @@
 
 import contextlib
 
+from .device import device_of, gpu_of
+
 FORMATS = {"bf16": "bfloat16", "fp16": "float16"}
 
 
@@ -12,15 +14,11 @@ def name_of_format(dtype):
     return next((name for name, dtype_name in FORMATS.items() if dtype_name == long_name), None)
 
 
-def device_of(torch):
-    """What the script trains on: a GPU that is there need not be used."""
-    return "cuda" if torch.cuda.is_initialized() else "cpu"
-
-
 def settle(torch):
     """Waits until a GPU, which works behind the script, has done what was launched."""
-    if device_of(torch) == "cuda":
-        torch.cuda.synchronize()
+    gpu = gpu_of(torch)
+    if gpu is not None:
+        torch.cuda.synchronize(gpu)
 
 
 @contextlib.contextmanager

@@ -4,10 +4,10 @@ which number format it steps."""
 
 import collections
 import functools
-import gc
 import sys
 
-from .stepping import device_of, name_of_format
+from .device import all_optimizers, gpu_of, weights_of
+from .stepping import name_of_format
 
 AWAITED_S, AWAITED_BATCHES = 5.0, 64  # until a loop is taken for one without updates
 AT_ONCE = 0.1  # of a step with an update, and those without one are none
@@ -38,7 +38,7 @@ class TrainingSigns:
         self._undo = []
         self._copies = 0
         self._non_blocking = 0
-        self._autocast = None
+        self._autocasts = {}  # the last number format, by type of device
 
     def watch(self):
         torch = sys.modules.get("torch")
@@ -64,7 +64,7 @@ class TrainingSigns:
     def precision(self, torch, device):
         """In which number format steps are: that of autocast, around the loop or in it, else of the
         weights. To be called by the thread that steps."""
-        return autocast_now(torch, device) or self._autocast or format_of_weights() or (
+        return autocast_now(torch, device) or self._autocasts.get(device) or format_of_weights() or (
             "tf32" if device == "cuda" and uses_tf32(torch) else "fp32")
 
     def _replace(self, owner, name, replacement):
@@ -97,9 +97,9 @@ class TrainingSigns:
 
         @functools.wraps(enter)
         def seen(context):
-            if (getattr(context, "_enabled", False) and torch.is_grad_enabled()
-                    and getattr(context, "device", None) == device_of(torch)):
-                self._autocast = name_of_format(getattr(context, "fast_dtype", None))
+            if getattr(context, "_enabled", False) and torch.is_grad_enabled():
+                device = getattr(context, "device", None)
+                self._autocasts[device] = name_of_format(getattr(context, "fast_dtype", None))
             return enter(context)
 
         self._replace(torch.autocast, "__enter__", seen)
@@ -137,14 +137,10 @@ def autocast_now(torch, device):
 def format_of_weights():
     """bf16 or fp16, where most weights that optimizers update are so; else None. Of a model of few
     bits with weights of fp32 beside it those are seen."""
-    optimizer_class = getattr(sys.modules.get("torch.optim.optimizer"), "Optimizer", None)
     weights = collections.Counter()
     try:
-        for thing in gc.get_objects():
-            if optimizer_class is not None and issubclass(type(thing), optimizer_class):
-                for group in thing.param_groups:
-                    for weight in group["params"]:
-                        weights[weight.dtype] += weight.numel()
+        for weight in weights_of(all_optimizers()):
+            weights[weight.dtype] += weight.numel()
     except Exception:  # an optimizer of somebody's own may be like no other
         return None
     return name_of_format(weights.most_common(1)[0][0]) if weights else None
@@ -153,7 +149,7 @@ def format_of_weights():
 def uses_tf32(torch):
     """Whether products of fp32 are computed in TF32."""
     try:
-        if torch.cuda.get_device_capability()[0] < 8:
+        if torch.cuda.get_device_capability(gpu_of(torch))[0] < 8:
             return False
         asked = getattr(torch.backends.cuda.matmul, "fp32_precision", None)  # since PyTorch 2.9
         return asked == "tf32" or torch.get_float32_matmul_precision() != "highest"

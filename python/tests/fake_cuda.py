@@ -9,10 +9,11 @@ class Stream:
 
 
 class FakeCuda:
-    """`clock.now_s` is the host's time."""
+    """`clock.now_s` is the host's time. The script trains on the GPU `gpu`, and the current one is 0."""
 
-    def __init__(self, clock):
+    def __init__(self, clock, gpu=0):
         self.clock = clock
+        self.gpu = gpu
         self.streams = [Stream()]
         self.current = self.streams[0]
         self.events_made = 0
@@ -26,15 +27,19 @@ class FakeCuda:
     def current_device(self):
         return 0
 
+    def max_memory_allocated(self, device=0):
+        return 1000
+
     def current_stream(self, device):
-        assert device == 0
+        assert device == self.gpu
         return self.current
 
     def launch(self, seconds):
         """Work for the current stream, which the host does not wait for."""
         self.current.done_s = max(self.current.done_s, self.clock.now_s) + seconds
 
-    def synchronize(self):
+    def synchronize(self, device):
+        assert device == self.gpu
         self.clock.now_s = max(self.clock.now_s, *(stream.done_s for stream in self.streams))
 
     def Event(self, enable_timing=False):  # as PyTorch names it

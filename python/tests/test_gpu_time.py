@@ -25,7 +25,7 @@ class Times(unittest.TestCase):
     def setUp(self):
         self.clock = types.SimpleNamespace(now_s=5.0)
         self.cuda = FakeCuda(self.clock)
-        self.times = StepTimes(self.cuda)
+        self.times = StepTimes(self.cuda, 0)
         self.times.begin()
 
     def step(self, host_s, gpu_s):
@@ -35,7 +35,7 @@ class Times(unittest.TestCase):
         self.times.add(start, self.times.mark())
 
     def seconds(self):
-        self.cuda.synchronize()
+        self.cuda.synchronize(0)
         return self.times.seconds()
 
     def test_an_idle_gpu_is_not_in_a_step_while_the_host_loads(self):
@@ -63,7 +63,7 @@ class Times(unittest.TestCase):
     def test_what_came_before_the_beginning_is_forgotten(self):
         # Bug: a warm-up in the steps of the round.
         self.step(1, 1)
-        self.cuda.synchronize()
+        self.cuda.synchronize(0)
         self.times.begin()
         self.step(2, 2)
         self.assertAlmostEqual(self.seconds(), 2)
@@ -97,14 +97,14 @@ class Numbers(data.Dataset):
 class Rounds(Asking):
     """The step needs 10 ms of the host and 50 ms of the GPU."""
 
-    def round_on_gpu(self, part, gpu_s=0.05, synchronizes=False, **more):
-        cuda = FakeCuda(Clock)
+    def round_on_gpu(self, part, gpu_s=0.05, synchronizes=False, gpu=0, **more):
+        cuda = FakeCuda(Clock, gpu)
 
         def step(_):
             Clock.now_s += 0.01
             cuda.launch(gpu_s)
             if synchronizes:
-                cuda.synchronize()
+                cuda.synchronize(gpu)
 
         with mock.patch.object(torch, "cuda", cuda), \
                 mock.patch("test_session.STEP_S", 0.0):
@@ -137,6 +137,13 @@ class Rounds(Asking):
         one = self.round_on_gpu("loader")
         self.assertEqual(one["step_s"], 0)
         self.assertAlmostEqual(one["wait_s"], one["duration_s"])
+
+    def test_the_gpu_that_holds_the_weights_is_measured(self):
+        # Bug: of `model.to("cuda:1")` without set_device() GPU 0 was measured, which has nothing to do.
+        weight = types.SimpleNamespace(is_cuda=True, device=1)
+        with mock.patch("feedrate.device.trained_weight", return_value=weight):
+            one = self.round_on_gpu("coupled", seconds=4.0, gpu=1)
+        self.assertGreater(one["step_s"] / one["duration_s"], 0.98)
 
     def test_where_cuda_is_not_in_use_nothing_of_it_is_called(self):
         # Bug: CUDA initialized by the hook in a script that trains on the cpu.

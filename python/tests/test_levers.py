@@ -37,6 +37,8 @@ class Data:
 
 
 class Weight:
+    device = "cpu"
+
     def __init__(self, values, dimensions=4):
         self.data, self._dimensions = Data(values), dimensions
 
@@ -79,7 +81,7 @@ class WithModel(unittest.TestCase):
         self.optimizer = Adam([self.weight, self.bias])
         self.torch = types.SimpleNamespace(nn=stub.nn, channels_last=LAST, cuda=stub.cuda,
                                            compile=lambda call: ("compiled", call()))
-        patch = mock.patch.object(levers, "_optimizers", return_value=[self.optimizer])
+        patch = mock.patch.object(levers, "all_optimizers", return_value=[self.optimizer])
         patch.start()
         self.addCleanup(patch.stop)
         self.levers = Levers(self.torch, "fp32")
@@ -104,10 +106,13 @@ class Pulled(WithModel):
         self.assertEqual((mean.values, mean.form), ([0.25], "rows"))
 
     def test_the_optimizer_is_fused_and_is_as_before_behind_it(self):
+        # Bug: of a model on "cuda:1" the count of steps went to "cuda:0", and the script died.
         group = self.optimizer.param_groups[0]
+        self.weight.device = "cuda:1"
         with mock.patch.object(self.levers, "_device", "cuda"), self.levers.named("fused"):
             self.assertEqual((group["fused"], group["foreach"]), (True, False))
-            self.assertEqual(self.optimizer.state[self.weight]["step"].device, "cuda")
+            self.assertEqual(self.optimizer.state[self.weight]["step"].device, "cuda:1")
+            self.assertEqual(self.optimizer.state[self.bias]["step"].device, "cpu")
         self.assertEqual((group["fused"], group["foreach"]), (None, None))
         self.assertEqual(self.optimizer.state[self.weight]["step"].device, "cpu")
 

@@ -36,6 +36,7 @@ class Cuda:
 
     def __init__(self, uuid="5fc0-11"):
         self.initialized = True
+        self.gpu = 1  # that the script trains on
         self.taken = 0
         self.properties = types.SimpleNamespace(**({} if uuid is None else {"uuid": uuid}))
 
@@ -46,13 +47,14 @@ class Cuda:
         return 1
 
     def get_device_properties(self, device):
-        assert device == 1
+        assert device == self.gpu
         return self.properties
 
-    def synchronize(self):
+    def synchronize(self, device):
         pass
 
-    def max_memory_allocated(self):
+    def max_memory_allocated(self, device=1):
+        assert device == self.gpu
         self.taken += 1000
         return self.taken
 
@@ -62,7 +64,8 @@ class Launch(unittest.TestCase):
         self.now_s = 0.0
         clock = mock.patch.object(plain_launch.time, "monotonic", lambda: self.now_s)
         hooks = mock.patch.dict(MODULES["torch.optim.optimizer"]._hooks)
-        for patch in (mock.patch.dict(sys.modules, MODULES), hooks, clock):
+        no_weight = mock.patch("feedrate.device.trained_weight", return_value=None)
+        for patch in (mock.patch.dict(sys.modules, MODULES), hooks, clock, no_weight):
             patch.start()
             self.addCleanup(patch.stop)
         self.optimizer = torch.optim.SGD([], 0.1)
@@ -88,6 +91,14 @@ class Gpu(Launch):
         self.assertEqual([message.get("gpu") for message in told], ["GPU-5fc0-11"] + [None] * 3)
         self.assertEqual([message.get("device_bytes") for message in told],
                          [1000, None, 2000, None])
+
+    def test_is_that_of_the_weights(self):
+        # Bug: of `model.to("cuda:0")` where another GPU is current, the figures of that other one were shown.
+        weight = types.SimpleNamespace(is_cuda=True, device=0)
+        cuda = Cuda()
+        cuda.gpu = 0
+        with mock.patch("feedrate.device.trained_weight", return_value=weight):
+            self.assertEqual(self.told(cuda)[0]["gpu"], "GPU-5fc0-11")
 
     def test_has_a_uuid_as_nvml_spells_it(self):
         for uuid, spelt in (("5fc0", "GPU-5fc0"), ("GPU-5fc0", "GPU-5fc0"), ("MIG-1", "MIG-1"),

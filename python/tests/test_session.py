@@ -1031,9 +1031,10 @@ class Answers(Asking):
     def test_a_gpu_that_the_script_does_not_use_is_not_its_device(self):
         # Would catch CUDA initialized by us, and bf16 tried on a device that does nothing.
         for used, device, gpu in ((False, "cpu", None), (True, "cuda", "H200")):
-            there = types.SimpleNamespace(is_available=lambda: True, get_device_name=lambda: "H200",
-                                          is_initialized=lambda: used)
-            with mock.patch.object(torch, "cuda", there):
+            there = types.SimpleNamespace(is_available=lambda: True, get_device_name={1: "H200"}.get,
+                                          current_device=lambda: 1, is_initialized=lambda: used)
+            with mock.patch.object(torch, "cuda", there), \
+                    mock.patch("feedrate.device.trained_weight", return_value=None):
                 self.session([]).greet({})
             greeting = self.channel.sent[-1]
             self.assertEqual((greeting["device"], greeting["gpu"]), (device, gpu))

@@ -128,7 +128,7 @@ class Formats(Training):
                 ("high", None, 7, "cuda", "fp32"), ("highest", None, 9, "cuda", "fp32"),
                 ("highest", "tf32", 9, "cuda", "tf32")):
             cuda = types.SimpleNamespace(is_available=lambda: False, is_initialized=lambda: False,
-                                         get_device_capability=lambda: (capability, 0))
+                                         get_device_capability=lambda gpu: (capability, 0))
             matmul = types.SimpleNamespace(**({"fp32_precision": asked} if asked else {}))
             backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=matmul))
             with mock.patch.multiple(torch, create=True, cuda=cuda, backends=backends,
