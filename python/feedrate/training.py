@@ -47,7 +47,7 @@ class TrainingSigns:
         self._see_calls(torch.autograd, "backward")
         self._undo.append(on_updates(self._see_update))
         self._see_autocast(torch)
-        if torch.cuda.is_available():
+        if torch.backends.cuda.is_built():  # torch.cuda.is_available() asks the driver: no fork could use CUDA then
             self._count_copies(torch.Tensor)
 
     def forget(self):

@@ -35,8 +35,9 @@ class Training(unittest.TestCase):
 class Copies(Training):
     def setUp(self):
         super().setUp()
-        cuda = types.SimpleNamespace(is_available=lambda: True)
-        for patch in (mock.patch.object(torch, "cuda", cuda),
+        self.cuda = mock.Mock()
+        for patch in (mock.patch.object(torch, "cuda", self.cuda),
+                      mock.patch.object(torch.backends.cuda, "is_built", lambda: True),
                       mock.patch.object(torch, "Tensor", Picture)):
             patch.start()
             self.addCleanup(patch.stop)
@@ -56,6 +57,12 @@ class Copies(Training):
                      lambda: x.to("cuda", non_blocking=False), lambda: x.to("cuda", copy=True)):
             copy()
         self.assertEqual(self.signs.copies(), {"copies": 10, "non_blocking": 4})
+
+    def test_are_counted_without_a_question_to_the_driver(self):
+        # Bug: processes that the script started by fork failed: "Cannot re-initialize CUDA in forked subprocess".
+        Picture().cuda()
+        self.assertEqual(self.signs.copies()["copies"], 1)
+        self.assertEqual(self.cuda.method_calls, [])
 
     def test_that_stay_where_they_are_are_none(self):
         Picture().to("cpu", True)
@@ -127,10 +134,10 @@ class Formats(Training):
                 ("high", None, 8, "cuda", "tf32"), ("high", None, 8, "cpu", "fp32"),
                 ("high", None, 7, "cuda", "fp32"), ("highest", None, 9, "cuda", "fp32"),
                 ("highest", "tf32", 9, "cuda", "tf32")):
-            cuda = types.SimpleNamespace(is_available=lambda: False, is_initialized=lambda: False,
+            cuda = types.SimpleNamespace(is_initialized=lambda: False,
                                          get_device_capability=lambda gpu: (capability, 0))
             matmul = types.SimpleNamespace(**({"fp32_precision": asked} if asked else {}))
-            backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=matmul))
+            backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=matmul, is_built=lambda: False))
             with mock.patch.multiple(torch, create=True, cuda=cuda, backends=backends,
                                      get_float32_matmul_precision=lambda: said):
                 self.assertEqual(self.precision_of(lambda: None, device), precision)

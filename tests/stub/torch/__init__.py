@@ -189,5 +189,6 @@ def _backward(tensor):
 
 autograd = types.SimpleNamespace(backward=_backward)
 cuda = types.SimpleNamespace(is_available=lambda: False, is_initialized=lambda: False)
+backends = types.SimpleNamespace(cuda=types.SimpleNamespace(is_built=lambda: False))
 
 from . import distributed, optim, utils  # noqa: E402,F401
