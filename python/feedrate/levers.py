@@ -57,8 +57,14 @@ class Levers:
         self._only_on_gpus()
         if self._own != "fp32":
             raise Missing("the steps are in %s already" % self._own)
-        backends = self._torch.backends
-        return _set((backends.cuda.matmul, "allow_tf32", True), (backends.cudnn, "allow_tf32", True))
+        switches = (self._torch.backends.cuda.matmul, self._torch.backends.cudnn)
+        try:
+            are_on = [switch.allow_tf32 for switch in switches]
+        except RuntimeError:  # since PyTorch 2.9, where fp32_precision says more than allow_tf32 can
+            raise Missing("the script sets fp32_precision of torch.backends itself") from None
+        if all(are_on):
+            raise Missing("it is on already")
+        return _set(*((switch, "allow_tf32", True) for switch in switches))
 
     def cudnn_benchmark(self):
         self._only_on_gpus()

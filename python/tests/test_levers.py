@@ -160,6 +160,25 @@ class Nothing(WithModel):
         self.assertIn("no module", self.missing("compile"))
         self.assertIn("no convolution", self.missing("channels_last"))
 
+    def test_is_changed_that_the_script_sets_by_newer_switches(self):
+        # Bug: "The script's loader failed: PyTorch is checking whether allow_tf32 is enabled", where the script had
+        # set torch.backends.cudnn.conv.fp32_precision.
+        class Mixed:
+            @property
+            def allow_tf32(self):
+                raise RuntimeError("PyTorch is checking whether allow_tf32 is enabled for cuDNN")
+
+        matmul = types.SimpleNamespace(allow_tf32=False)
+        self.torch.backends = types.SimpleNamespace(cuda=types.SimpleNamespace(matmul=matmul), cudnn=Mixed())
+        with mock.patch.object(self.levers, "_device", "cuda"):
+            self.assertIn("sets fp32_precision", self.missing("tf32"))
+            self.torch.backends.cudnn = types.SimpleNamespace(allow_tf32=True)
+            with self.levers.named("tf32"):
+                self.assertTrue(matmul.allow_tf32)
+            self.assertFalse(matmul.allow_tf32)
+            matmul.allow_tf32 = True
+            self.assertIn("on already", self.missing("tf32"))
+
     def test_of_pytorch_stays_set(self):
         flags = types.SimpleNamespace(benchmark=False)
         self.torch.backends = types.SimpleNamespace(cudnn=flags)
