@@ -114,9 +114,27 @@ def waits_at_exit(module=None):
 
 
 def end_workers_at_once(module):
-    """From now on PyTorch gives no worker time at the end of the script."""
-    if waits_at_exit(module):
-        module._MultiProcessingDataLoaderIter._clean_up_worker = staticmethod(lambda worker: worker.terminate())
+    """From now on PyTorch gives no worker time at the end of the script. Its pin thread may still ask an ended worker
+    for data: an error of that is not printed, since the script's own last words are to be the last."""
+    if not waits_at_exit(module):
+        return
+    pins, ending = module._utils.pin_memory, []
+    pin = pins._pin_memory_loop
+
+    @functools.wraps(pin)
+    def quiet_pin(*args):
+        try:
+            pin(*args)
+        except Exception:
+            if not ending:
+                raise
+
+    def end(worker):
+        ending.append(True)
+        worker.terminate()
+
+    pins._pin_memory_loop = quiet_pin
+    module._MultiProcessingDataLoaderIter._clean_up_worker = staticmethod(end)
 
 
 def mark_spawned(module):

@@ -127,7 +127,9 @@ class Choosing(unittest.TestCase):
 
 
 class EndOfScript(Choosing):
-    def test_waits_for_no_worker_that_stays(self):
+    def setUp(self):
+        super().setUp()
+
         class Iterator:
             @staticmethod
             def _clean_up_worker(worker):  # as PyTorch 2.11 has it
@@ -135,12 +137,24 @@ class EndOfScript(Choosing):
                 worker.terminate()
 
         self.assertFalse(attach.waits_at_exit(self.module))
+        self.pins = types.SimpleNamespace(_pin_memory_loop=mock.Mock(__name__="loop", side_effect=EOFError))
+        self.module._utils = types.SimpleNamespace(pin_memory=self.pins)
         self.module._MultiProcessingDataLoaderIter = Iterator
         attach.patch(self.module, self.director)
         self.assertTrue(attach.waits_at_exit(self.module))
+        self.end = Iterator()._clean_up_worker
+
+    def test_waits_for_no_worker_that_stays(self):
         worker = mock.Mock()
-        Iterator()._clean_up_worker(worker)
+        self.end(worker)
         self.assertEqual(worker.method_calls, [mock.call.terminate()])
+
+    def test_is_silent_on_what_an_ended_worker_sends_no_more(self):
+        # Bug: behind the error of a script that died, the traceback of PyTorch's pin thread: "it said last: EOFError".
+        with self.assertRaises(EOFError):
+            self.pins._pin_memory_loop("queue")
+        self.end(mock.Mock())
+        self.pins._pin_memory_loop("queue")
 
 
 class MadeAnew(Choosing):
