@@ -70,12 +70,28 @@ def _is_spawn_command():
                or "multiprocessing.resource_tracker" in word for word in words)
 
 
+def _marked(make, making):
+    """Makes the iterator of a loader, whose id is in the set `making` meanwhile."""
+
+    def marked_make(loader):
+        is_outermost = id(loader) not in making
+        making.add(id(loader))
+        try:
+            return make(loader)
+        finally:
+            if is_outermost:
+                making.discard(id(loader))
+
+    return marked_make
+
+
 def patch(module, director):
     """Shows the director every DataLoader that is made, and lets it serve their iterators; also
-    those of classes that are derived from it and have an `__init__` or `__iter__` of their own, which
-    may not call that of DataLoader."""
+    those of classes that are derived from it and have an `__init__`, `__iter__` or `_get_iterator` of their own,
+    which may not call that of DataLoader."""
     loader_class = module.DataLoader
     owner = os.getpid()
+    making = set()
 
     def noted(make):
         @functools.wraps(make)
@@ -87,11 +103,19 @@ def patch(module, director):
         return patched_make
 
     def patched(original, serve):
+        make = _marked(original, making)
+
         @functools.wraps(original)
         def patched_iterate(self):
-            return serve(self, original) if os.getpid() == owner else original(self)
+            return serve(self, make) if os.getpid() == owner else original(self)
 
         return patched_iterate
+
+    def serve_direct(loader, make):
+        """Classes as ultralytics' call `_get_iterator` past `__iter__`. Where `__iter__` or a lane calls it, the
+        iterator is PyTorch's own."""
+        is_direct = id(loader) not in making and getattr(loader, "_feedrate_seen", None) is not None
+        return director.iterate(loader, make) if is_direct else make(loader)
 
     def derived(cls, **kwargs):
         super(loader_class, cls).__init_subclass__(**kwargs)
@@ -99,9 +123,13 @@ def patch(module, director):
             cls.__init__ = noted(vars(cls)["__init__"])
         if "__iter__" in vars(cls):
             cls.__iter__ = patched(vars(cls)["__iter__"], director.iterate_derived)
+        if "_get_iterator" in vars(cls):  # with an __iter__ beside it, as torchdata's, the class keeps what it made
+            serve = serve_direct if cls.__iter__ is loader_class.__iter__ else lambda loader, make: make(loader)
+            cls._get_iterator = patched(vars(cls)["_get_iterator"], serve)
 
     loader_class.__init__ = noted(loader_class.__init__)
     loader_class.__iter__ = patched(loader_class.__iter__, director.iterate)
+    loader_class._get_iterator = patched(loader_class._get_iterator, serve_direct)
     loader_class.__init_subclass__ = classmethod(derived)
     end_workers_at_once(module)
 

@@ -416,7 +416,8 @@ class Lanes:
         """A shallow copy of the script's loader: what a subclass adds stays as it is."""
         loader = copy.copy(self._loader)
         changes = workers_of(config)
-        changes.update(self._drawing(config["batch"]), persistent_workers=config["workers"] > 0)
+        changes.update(self._drawing(config["batch"]), persistent_workers=config["workers"] > 0,
+                       _feedrate_seen=None)  # it is none of the script's: the director leaves it alone
         if config["workers"] > 0:
             changes["dataset"] = unopened(self._loader.dataset, self._before)
         for name, value in changes.items():

@@ -12,6 +12,7 @@ from stub import MODULES, data, torch
 from feedrate import attach, director, session
 from feedrate.director import PATIENCE_S, Director
 from feedrate.evaluation import Evaluations
+from feedrate.lanes import Lanes
 from feedrate.passes import CHECKED
 from feedrate.plain import Plain, PlainReporter
 
@@ -642,6 +643,101 @@ class Serving(Choosing):
         loader = self.loader(Numbers())
         with mock.patch("os.getpid", lambda: -1):
             self.assertNotIsInstance(iter(loader), director.Tracked)
+
+
+class IteratorsPastIter(Choosing):
+    """Iterators that a class asks `_get_iterator` for, and not `__iter__`."""
+
+    def own(self):
+        class Own(self.module.DataLoader):
+            """As that of ultralytics."""
+
+            def __init__(own, *args, **kwargs):
+                super().__init__(*args, **kwargs)
+                own.iterator = super().__iter__()
+
+            def __iter__(own):
+                yield from own.iterator
+
+            def reset(own):
+                own.iterator = own._get_iterator()
+
+        return Own(Numbers())
+
+    def wrapping(self, **kwargs):
+        class Wrapping(self.module.DataLoader):
+            """As those of PyTorch Geometric."""
+
+            def _get_iterator(own):
+                made = super()._get_iterator() if own.num_workers == 0 else map(torch.ones, [2, 2, 2, 2, 2])
+                return Doubled(made)
+
+        class Doubled:
+            def __init__(doubled, inner):
+                doubled.inner = inner
+
+            def __iter__(doubled):
+                return doubled
+
+            def __next__(doubled):
+                return next(doubled.inner) * 2
+
+            def _reset(doubled, loader):
+                doubled.inner = map(torch.ones, [3, 3, 3, 3, 3])
+
+        return Wrapping(Numbers(), **kwargs), Doubled
+
+    def test_are_served(self):
+        # Bug: training was given batches of PyTorch's own iterator after a reset, and autotune waited for a hang.
+        loader = self.own()
+        self.assertEqual(self.train(loader, steps=2), 2)
+        loader.reset()
+        self.assertEqual(self.train(loader), 1)
+        loader.reset()
+        self.assertIs(loader.iterator, Served.made[0])
+        self.assertEqual((len(Served.made), Served.made[0].epochs), (1, 1))
+
+    def test_are_measured_in_a_launch_that_only_measures(self):
+        plain = mock.Mock(evaluations=None, iterate=lambda loader, iterate: iter(["plain"]))
+        self.attach("1", plain)
+        loader = self.own()
+        loader.reset()
+        self.assertEqual(list(loader), ["plain"])
+
+    def test_are_served_where_the_class_has_wrapped_those_of_pytorch(self):
+        # Would catch a wrapper around what is served, which a lane has wrapped already.
+        loader, wrapper = self.wrapping()
+        for made in (loader._get_iterator(), iter(loader)):
+            self.assertIsInstance(made, director.Tracked)
+            self.assertIsInstance(made._inner, wrapper)
+            self.assertNotIsInstance(made._inner.inner, director.Tracked)
+
+    def test_are_left_to_a_class_with_both_methods_of_its_own(self):
+        # Would catch torchdata's loader, asked for its state before its first pass, which resets our stand-in then.
+        class Stateful(self.module.DataLoader):
+            def _get_iterator(own):
+                return super()._get_iterator()
+
+            def __iter__(own):
+                return own._get_iterator()
+
+        self.assertNotIsInstance(Stateful(Numbers())._get_iterator(), director.Tracked)
+
+    def test_are_those_of_pytorch_within_iter(self):
+        # Would catch workers that stay, of whose second pass nobody hears.
+        loader, wrapper = self.wrapping(num_workers=1, persistent_workers=True)
+        self.assertEqual([len(batch) for batch in loader], [2] * 5)
+        self.assertIsInstance(loader._iterator, wrapper)
+        self.assertEqual([len(batch) for batch in loader], [3] * 5)
+        self.assertEqual(loader._feedrate_seen.batches, 10)
+
+    def test_of_lanes_are_those_of_pytorch(self):
+        # Would catch a lane that is served its own batches.
+        loader = self.loader(Numbers())
+        self.train(loader)
+        lanes = Lanes(loader, torch, 1, 8)
+        config = {"workers": 0, "prefetch": 0, "pinned": False, "batch": 1, "start_method": "own"}
+        self.assertEqual(lanes.use(dict(config, persistent=False), lambda: None).take().tolist(), [0.0, 0.0])
 
 
 class Launches(Choosing):
