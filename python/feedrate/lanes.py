@@ -142,6 +142,11 @@ class UsedUp(Exception):
     """No batch is left, not even in a new pass, as of a dataset that iterates but once."""
 
 
+def inner_of(iterator):
+    """PyTorch's own iterator, also where the loader's class wraps it, as those of PyTorch Geometric do."""
+    return iterator if hasattr(iterator, "_task_info") else getattr(iterator, "iterator", iterator)
+
+
 class Lane:
     """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
     starting them takes longer than a round."""
@@ -153,7 +158,7 @@ class Lane:
         self._loader = loader
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
-        self._iterator = loader._get_iterator() if iterator is None else iterator
+        self._use(loader._get_iterator() if iterator is None else iterator)
         self._times = times
         self._may_go_on = may_go_on
         self._has_given = False
@@ -162,6 +167,12 @@ class Lane:
         self._levels = {}  # by prefetch: batches that lay ready behind its last round with the step
         self.used = 0  # when it was used last; counts up
         self.by_epochs = {}  # by prefetch: batches of an epoch, where its rounds are whole ones
+
+    def _use(self, iterator):
+        """Batches come from it; workers are those of PyTorch's iterator within it."""
+        self._iterator, self._inner = iterator, inner_of(iterator)
+        if self._workers > 0 and not hasattr(self._inner, "_task_info"):
+            raise ValueError("no workers of PyTorch can be found in the iterator, a %s" % type(iterator).__name__)
 
     @property
     def workers(self):
@@ -189,13 +200,13 @@ class Lane:
         return 0 if keeps_up else self._workers
 
     def pids(self):
-        return [worker.pid for worker in getattr(self._iterator, "_workers", [])]
+        return [worker.pid for worker in getattr(self._inner, "_workers", [])]
 
     def ready(self):
         """Batches that lie ready."""
         if self._workers == 0:
             return 0
-        iterator = self._iterator
+        iterator = self._inner
         arrived = sum(1 for info in list(iterator._task_info.values()) if len(info) == 2)
         queues = {id(queue): queue for queue in (iterator._data_queue,
                                                  iterator._worker_result_queue)}
@@ -207,7 +218,7 @@ class Lane:
 
     def _outstanding(self):
         """Batches that were ordered from the workers, and not yet taken."""
-        return len(self._iterator._task_info) if self._workers > 0 else 0
+        return len(self._inner._task_info) if self._workers > 0 else 0
 
     def take(self):
         """The next batch; an epoch that ends is followed by the next. Raises UsedUp where that has
@@ -248,8 +259,8 @@ class Lane:
             self._iterator._reset(self._loader)
             return
         if self._workers > 0:
-            self._iterator._shutdown_workers()
-        self._iterator = self._loader._get_iterator()
+            self._inner._shutdown_workers()
+        self._use(self._loader._get_iterator())
 
     def finish_epoch(self, beat):
         """Takes all that was ordered, as a loop does before an epoch ends."""
@@ -269,16 +280,16 @@ class Lane:
         """Has each worker load so many batches ahead from now on, as if it had been made so."""
         if self._workers == 0 or prefetch == self._prefetch:
             return
-        self._prefetch = self._iterator._prefetch_factor = prefetch
+        self._prefetch = self._inner._prefetch_factor = prefetch
         self._take_surplus(self.capacity, beat)
         for _ in range(self.capacity - self._outstanding()):
-            self._iterator._try_put_index()
+            self._inner._try_put_index()
 
     def _take_surplus(self, most, beat):
         """Takes what was ordered beyond `most` batches, and orders nothing meanwhile."""
         if self._workers == 0:
             return
-        iterator = self._iterator
+        iterator = self._inner
         iterator._try_put_index = lambda: None
         try:
             while self._outstanding() > most:
@@ -310,8 +321,8 @@ class Lane:
 
     def close(self):
         """Ends its workers."""
-        shut_down = getattr(self._iterator, "_shutdown_workers", None)
-        self._iterator = None
+        shut_down = getattr(self._inner, "_shutdown_workers", None)
+        self._iterator = self._inner = None
         if shut_down is not None:
             shut_down()
 
@@ -338,7 +349,7 @@ class Lanes:
     def keep(self, iterator):
         """The iterator that the script had so far: a lane that nobody uses, and the first to make
         room. Its workers go on until they have loaded all that they may."""
-        if hasattr(iterator, "_task_info"):
+        if hasattr(inner_of(iterator), "_task_info"):
             self._lanes[OWN] = Lane(self._loader, iterator)
 
     def has(self, config):

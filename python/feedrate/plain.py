@@ -9,7 +9,7 @@ from .device import gpu_of
 from .errors import DataErrors, without_bad
 from .evaluation import Evaluations
 from .gpu_time import uuid_of
-from .lanes import settings_of
+from .lanes import inner_of, settings_of
 from .passes import StandIn
 from .stepping import number_format, settle, use_threads
 from .training import AWAITED_S, Updates
@@ -237,8 +237,9 @@ class Plain:
         """The script left the pass, by its end or before. Workers that do not stay end now, in the
         script's own time, as they do without us."""
         left_s = time.monotonic()
-        if not loader.persistent_workers and hasattr(batches, "_shutdown_workers"):
-            batches._shutdown_workers()
+        inner = inner_of(batches)
+        if not loader.persistent_workers and hasattr(inner, "_shutdown_workers"):
+            inner._shutdown_workers()
         self._left_s, self._is_between = time.monotonic(), True
         self._reporter.end(self._left_s - left_s)
 

@@ -139,6 +139,24 @@ class OrderingLoader(Loader):
     beside = Ordering
 
 
+class Doubled:
+    """Wraps an iterator, as PyTorch Geometric's DataLoaderIterator does."""
+
+    def __init__(self, iterator):
+        self.iterator = iterator
+
+    def __next__(self):
+        return next(self.iterator) * 2
+
+    def _reset(self, loader):
+        self.iterator._reset(loader)
+
+
+class WrappingLoader(OrderingLoader):
+    def _get_iterator(self):
+        return Doubled(super()._get_iterator())
+
+
 def lanes_of(loader, batch_bytes=10):
     return Lanes(loader, torch, loader.batch_size or 4, batch_bytes)
 
@@ -456,6 +474,47 @@ class LoadingAhead(unittest.TestCase):
         with mock.patch.object(lanes, "MOST_WAIT_S", 0):
             lane.resume(no_beat)
         self.assertEqual(lane.ready(), 1)
+
+
+class WrappedIterators(unittest.TestCase):
+    # Bug: each config with workers failed: "AttributeError: 'DataLoaderIterator' object has no attribute '_task_info'".
+
+    def lane(self, samples=100, workers=2):
+        return Lane(WrappingLoader(Numbers(samples), batch_size=1, num_workers=workers,
+                                   prefetch_factor=3 if workers else None))
+
+    def test_give_their_own_batches(self):
+        self.assertEqual([self.lane(workers=workers).take() for workers in (0, 2)], [[0, 0]] * 2)
+
+    def test_have_the_workers_of_the_one_within(self):
+        lane = self.lane()
+        inner = lane._iterator.iterator
+        inner.load(2)
+        self.assertEqual((lane.ready(), lane.is_full()), (2, False))
+        self.assertEqual(lane.pids(), [worker.pid for worker in inner._workers])
+        lane.load_ahead(1, no_beat)
+        self.assertEqual((len(inner._task_info), inner._prefetch_factor), (2, 1))
+        lane.close()
+        self.assertTrue(inner.closed)
+
+    def test_go_on_from_pass_to_pass(self):
+        for stays in (True, False):
+            lane = self.lane(samples=2)
+            lane.stays, inner = stays, lane._iterator.iterator
+            self.assertEqual([lane.take() for _ in range(3)], [[0, 0], [1, 1], [0, 0]])
+            self.assertEqual((inner.closed, lane._iterator.iterator is inner), (not stays, stays))
+
+    def test_of_the_script_are_parked(self):
+        loader = WrappingLoader(Numbers(100), batch_size=1, num_workers=2)
+        iterator, made = loader._get_iterator(), lanes_of(loader)
+        made.keep(iterator)
+        self.assertEqual(made.others(None), [worker.pid for worker in iterator.iterator._workers])
+
+    def test_that_hide_their_workers_are_refused_with_the_reason(self):
+        loader = Loader(Numbers(100), batch_size=1, num_workers=2)
+        loader.beside = lambda _: iter([])
+        with self.assertRaisesRegex(ValueError, "no workers of PyTorch can be found in the iterator, a list_iterator"):
+            Lane(loader)
 
 
 class Keeping(unittest.TestCase):

@@ -249,11 +249,17 @@ class Boundaries(Launch):
             def _shutdown_workers(ending):
                 self.now_s += 5
 
-        for stays, seconds in ((False, 5), (True, 0)):
+        class Wrapping(Ending):  # as PyTorch Geometric has it
+            _shutdown_workers = property()
+
+            def __init__(wrapping, batches):
+                wrapping.batches = wrapping.iterator = Ending(batches)
+
+        for kind, stays, seconds in ((Ending, False, 5), (Wrapping, False, 5), (Ending, True, 0)):
             plain = Plain(lambda: PlainReporter(Connection()), None, torch)
             loader = data.DataLoader([torch.ones(2)] * 2, num_workers=1, persistent_workers=stays)
             for _ in range(2):
-                passing = plain.iterate(loader, lambda _: Ending([[1], [2]]))
+                passing = plain.iterate(loader, lambda _: kind([[1], [2]]))
                 next(passing)
                 del passing
             self.assertEqual(plain._reporter.boundary_s, seconds)
