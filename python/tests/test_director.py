@@ -698,7 +698,7 @@ class IteratorsPastIter(Choosing):
         self.assertEqual((len(Served.made), Served.made[0].epochs), (1, 1))
 
     def test_are_measured_in_a_launch_that_only_measures(self):
-        plain = mock.Mock(evaluations=None, iterate=lambda loader, iterate: iter(["plain"]))
+        plain = mock.Mock(keeps_iterator=False, evaluations=None, iterate=lambda loader, iterate: iter(["plain"]))
         self.attach("1", plain)
         loader = self.own()
         loader.reset()
