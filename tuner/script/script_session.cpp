@@ -10,7 +10,7 @@
 
 #include "feedrate/report/text/format.hpp"
 #include "journal/request_json.hpp"
-#include "script/last_error.hpp"
+#include "trials/last_error.hpp"
 #include "trials/watched_child.hpp"
 
 namespace feedrate {

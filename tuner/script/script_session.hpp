@@ -12,7 +12,7 @@
 #include "feedrate/measure/trial_error.hpp"
 #include "process/control_socket.hpp"
 #include "process/launch.hpp"
-#include "script/last_error.hpp"
+#include "trials/last_error.hpp"
 #include "trials/pulse.hpp"
 #include "trials/watched_child.hpp"
 

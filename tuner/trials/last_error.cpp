@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "script/last_error.hpp"
+#include "trials/last_error.hpp"
 
 #include <algorithm>
 #include <array>
