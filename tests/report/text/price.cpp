@@ -42,5 +42,24 @@ TEST_CASE("The screen's sentence names the price, what waiting costs, and what i
       "a day.");
 }
 
+TEST_CASE("An epoch of a script has the samples that its loader gives") {
+  // Bug: the price of the whole dataset, of which a sampler draws a tenth.
+  WorkloadInfo workload;
+  workload.samples = 1000;
+  CHECK(detail::samples_of_epoch(workload) == 1000);
+  workload.script.emplace();
+  workload.script->config.batch = 32;
+  CHECK(detail::samples_of_epoch(workload) == 1000);
+  workload.script->batches = 32;  // the last one has 8
+  CHECK(detail::samples_of_epoch(workload) == 1000);
+  workload.script->batches = 3;
+  CHECK(detail::samples_of_epoch(workload) == 96);
+  workload.script->batches = 100;  // drawn with replacement
+  CHECK(detail::samples_of_epoch(workload) == 3200);
+  workload.script->world = 2;
+  workload.script->batches = 16;  // of each rank
+  CHECK(detail::samples_of_epoch(workload) == 1000);
+}
+
 }  // namespace
 }  // namespace feedrate::price_text_tests

@@ -20,6 +20,17 @@ inline std::string amount(double value) {
   return text.data();
 }
 
+/// Samples of an epoch; 0: unknown. A script's sampler may draw more or fewer than its dataset has.
+inline double samples_of_epoch(const WorkloadInfo& workload) {
+  const auto samples = static_cast<double>(workload.samples);
+  if (!workload.script || workload.script->batches == 0) return samples;
+  const Script& script = *workload.script;
+  const double step = static_cast<double>(script.config.batch) * script.world;
+  const double drawn = static_cast<double>(script.batches) * step;
+  const bool ends_in_last_batch = drawn >= samples && drawn - samples < step;
+  return ends_in_last_batch ? samples : drawn;
+}
+
 }  // namespace detail
 
 /// Of the config that the user has now, and of what is recommended.
@@ -28,8 +39,9 @@ inline WaitingCosts waiting_costs(const Report& report) {
   const Trial& now = outcome.trials[outcome.reference];
   std::optional<double> waiting, epoch_s;
   if (const auto fed = now.fed()) waiting = 1 - *fed;
-  if (report.workload.samples > 0 && !now.rounds.empty()) {
-    epoch_s = static_cast<double>(report.workload.samples) / now.samples_per_s().estimate;
+  if (const double samples = detail::samples_of_epoch(report.workload);
+      samples > 0 && !now.rounds.empty()) {
+    epoch_s = samples / now.samples_per_s().estimate;
   }
   const bool keeps = outcome.tiers.empty() || outcome.choice().trial == outcome.reference;
   const double proven = keeps ? 1 : outcome.verified.value_or(outcome.choice().speedup).estimate;
