@@ -955,6 +955,24 @@ def ctrl_c_writes_a_partial_report_and_leaves_no_process(tmp):
 
 
 @test
+def ctrl_c_before_the_loop_begins_ends_at_once_and_leaves_no_process(tmp):
+    # Bug: a script that imports for minutes, and autotune that waits for its loop.
+    mark = uuid.uuid4().hex
+    process = subprocess.Popen([AUTOTUNE, *QUIET, "--", *command("loops.py", "starts_slowly")], cwd=tmp,
+                               env={**os.environ, **environment(), MARK: mark}, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "waiting for a training loop" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (process.returncode, err)
+    assert "interrupted" in (out + err).lower(), (out, err)
+    wait_until_gone(mark, 5)
+    assert not (tmp / "r.json").exists(), "a report of nothing"
+
+
+@test
 def ctrl_c_while_it_confirms_is_an_interrupted_run_too(tmp):
     # Bug: exit 0, as if the recommendation had been confirmed.
     process, mark = started(tmp, "train.py", options=TWO, confirms=True)
