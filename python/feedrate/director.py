@@ -285,6 +285,8 @@ class Director:
                                 self.signs.precision(torch, device_of(torch)),
                                 seen.given)
         self._kept = inner
+        if seen.trained:
+            self._session.evaluations.updated()  # before it was served
         self._session.keep(inner, owed)
         self._session.greet({
             "loader": dict(seen.describe(), why=why),

@@ -35,7 +35,8 @@ class Evaluations:
         self._drew_one = False  # the last pass gave one batch and was left, as that of next(iter(loader))
         self._seconds = 0.0  # of this step
         self._is_elsewhere = False  # another loader gave a batch, since the last step
-        self.updates_elsewhere = 0  # behind its first one, between two epochs
+        self.updates_elsewhere = 0  # between two epochs, each behind a batch of another loader
+        self._took_elsewhere = False  # such a batch, since the last update
         self._trained_s = None  # until when it trained on, since the last step
 
     def begin_step(self):
@@ -68,7 +69,8 @@ class Evaluations:
         self._has_updated = True  # and little more: a compiled update has this in its trace
         self._trained[self._began_with_gradients] = True
         if not between or self._is_elsewhere:
-            self.updates_elsewhere += between
+            self.updates_elsewhere += between and self._took_elsewhere
+            self._took_elsewhere = False  # else it trains on batches that it keeps
             return False
         self._settle()
         self._trained_s = self._now()
@@ -112,7 +114,7 @@ class Evaluations:
 
     def take(self, one):
         """The script asks that pass for a batch."""
-        self._is_elsewhere = True
+        self._is_elsewhere = self._took_elsewhere = True
         if one is None or one is not self._open:
             return
         self._batches += 1
@@ -133,6 +135,8 @@ class Evaluations:
         if one is not None and one is self._open:
             self._drew_one = self._batches == 1 and self._finished_s is None
             self._end_at(self._settled_now())
+            if self._passes_with_gradients_train():
+                self._began_with_gradients = True  # what trains now does not train in that pass
 
     def _settled_now(self):
         if self._leaves_out() and not self._has_updated:

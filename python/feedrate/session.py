@@ -24,7 +24,7 @@ from .stepping import settle, step_settings
 from .training import Updates
 from .window import Wanted
 
-LEAST_UPDATES = 3  # that a round has the batches for, and one must be made
+LEAST_UPDATES = 3  # a round that has the batches of so many must contain one
 EPOCH_ENDS = object()  # in the place of a batch
 LONGEST_ELSEWHERE_S, MOST_ELSEWHERE = 15.0, 64  # seconds between two epochs, and updates on another loader's batches
 
@@ -59,6 +59,7 @@ class Session(Rounds, Greeting):
                                        lambda: settle(self._torch), self._torch.is_grad_enabled)
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
+        self._asked, self._before = None, 0  # the question of the last round, and the updates before it
         self._batch = loader.batch_size or SampleCount()(batch) or 1
         self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
@@ -167,8 +168,9 @@ class Session(Rounds, Greeting):
     def _see_update(self):
         if self.evaluations.updated(self._epochs.between) and self._times is not None:
             self._ahead_mark = self._times.mark()
-        has_left = self.evaluations.updates_elsewhere > MOST_ELSEWHERE
+        has_left = self._epochs.between and self.evaluations.updates_elsewhere > MOST_ELSEWHERE
         if has_left and self._now() - self._left_s > LONGEST_ELSEWHERE_S:
+            self.at_exit()
             self._end()  # as where the script ends: it trains on another loader from now on
         if self._epochs.updated():
             self._say({"refused": (
@@ -223,6 +225,9 @@ class Session(Rounds, Greeting):
 
     def _told(self, told):
         updates = self._updates
+        if self._passes_over(told["batches"]):
+            return {"failed": {"fault": "trials", "stderr_tail": "", "sentence": (
+                "The script took %d batches and updated no weights." % told["batches"])}}
         return {"round": told, "batches_per_update": updates.batches_each(), "at_once": updates.at_once(),
                 "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told()}
 
@@ -233,19 +238,17 @@ class Session(Rounds, Greeting):
         config = question["config"]
         self._round = None
         self._updates.begin(config["batch"] == self._batch)
-        before = self._updates.batches
+        self._asked, self._before = question, self._updates.batches
         with step_settings(self._torch, config, question["own_precision"]):
             meter = Meter(self._torch, self._now)
-            told = yield from parts[question["part"]](config, Wanted(question), meter)
-        if question["part"] == "coupled":
-            self._require_update(before, told["batches"])
-        return told
+            return (yield from parts[question["part"]](config, Wanted(question), meter))
 
-    def _require_update(self, before, batches):
-        """A script may pass over batches that do not fit into memory: no rate is as good as that. Raises
-        RuntimeError where it trained before, and not in a round of so many batches."""
-        if 0 < before == self._updates.batches and batches >= LEAST_UPDATES * self._updates.most_batches():
-            raise RuntimeError("the script took %d batches and updated no weights" % batches)
+    def _passes_over(self, batches):
+        """Whether the script trained before, and not in a round of so many batches: it may pass over those that
+        do not fit into memory, and no rate is as good as that."""
+        is_other = self._asked["config"]["batch"] != self._batch and self._asked["part"] == "coupled"
+        least = LEAST_UPDATES * self._updates.longest()
+        return is_other and self._before == self._updates.batches and 0 < least <= batches
 
     def _step(self, batch, times=None, lane=None):
         """Gives a batch that was loaded to the script's loop; seconds until it asks for the next

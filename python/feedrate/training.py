@@ -167,7 +167,7 @@ class Updates:
         self.updated = False
         self._see_update = see
         self.since = None  # batches since the last update; None before one was seen
-        self.batches = 0  # behind which weights were updated
+        self.batches = 0  # that were followed by an update
         self._counting = True
         self._updates = collections.Counter()  # by their batches
         self._steps, self._steps_s = [0, 0], [0.0, 0.0]  # without an update, and with one
@@ -204,9 +204,13 @@ class Updates:
         where no two updates were seen."""
         return self._updates.most_common(1)[0][0] if self._updates else None
 
+    def longest(self):
+        """Batches of the longest update that was counted; 0: none was."""
+        return max(self._updates, default=0)
+
     def most_batches(self):
         """Of the longest update so far, which may not have come yet."""
-        return max([self.since or 0, *self._updates])
+        return max(self.since or 0, self.longest())
 
     def take_at_once(self):
         """Whether the loop takes all batches of an update before it does their steps."""

@@ -390,6 +390,28 @@ class Rounds(Asking):
             Clock.now_s += 10  # few updates: the first loader may come again
             session._see_update()
 
+    def test_a_first_loader_that_comes_again_is_waited_for(self):
+        # Bug: two training loops in an epoch and a validation, and the launch ends in each epoch.
+        session = self.session([])
+        session._epochs.end()
+        for _ in OtherPass(session.evaluations, lambda: iter(range(70))):
+            session._see_update()
+        Clock.now_s += 100
+        session._epochs.begin()
+        session._see_update()
+
+    def test_batches_that_are_kept_are_refused_also_behind_a_validation(self):
+        # Bug: itertools.cycle(loader) and a validation, taken for training on another loader.
+        session = self.session([])
+        session._epochs = EpochsOf(4, 0)
+        session._epochs.end()
+        for _ in OtherPass(session.evaluations, lambda: iter([1, 2])):
+            pass
+        for _ in range(100):
+            Clock.now_s += 1
+            session._see_update()
+        self.assertEqual(["refused" in message for message in self.channel.sent], [True])
+
     def test_coupled_gives_each_batch_once_in_the_order_of_the_script(self):
         self.answers(question("coupled"), question("coupled"))
         self.assertEqual(self.firsts(), [4 * i for i in range(8)])
@@ -625,15 +647,16 @@ class Threads(Asking):
     def test_a_batch_that_the_script_passes_over_has_no_rate(self):
         # Bug: batches of four times the size, "trained" in no time by a loop that catches what the GPU has no
         # memory for, are recommended, and confirmed.
-        session = self.session([question("coupled"), question("coupled", {"batch": 8})])
+        large = question("coupled", {"batch": 16})
+        session = self.session([question("coupled"), question("coupled", {"batch": 8}), large, large])
         with self.assertRaises(Over):
             for batch in session:
                 Clock.now_s += 0.1
-                if len(batch) == 4:
+                if len(batch) < 16:
                     self.optimizer.step()
         sent = [message for message in self.channel.sent if "round" in message or "failed" in message]
-        self.assertEqual([message.keys() & {"round", "failed"} for message in sent], [{"round"}, {"failed"}])
-        self.assertIn("updated no weights", sent[1]["failed"]["sentence"])
+        self.assertEqual([message.keys() & {"round", "failed"} for message in sent], [{"round"}] * 2 + [{"failed"}] * 2)
+        self.assertIn("updated no weights", sent[-1]["failed"]["sentence"])
 
 
 class Epochs(Asking):

@@ -31,6 +31,10 @@ TEST_CASE("What is printed behind the error is not the error", "[last_error]") {
                  "torch.AcceleratorError: CUDA error: an illegal memory access was encountered\n"
                  "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n") ==
       "torch.AcceleratorError: CUDA error: an illegal memory access was encountered (step.py:12)");
+  CHECK(last_error("[rank1]:   File \"/home/me/step.py\", line 12, in main\n"
+                   "[rank1]: ValueError: loss is nan\n"
+                   "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n======") ==
+        "ValueError: loss is nan (step.py:12)");
   CHECK(last_error("some words\n  an Error: within\nlast") == "last");
   CHECK(last_error("ValueError: \x1b[31mred") == "ValueError:  [31mred");
   CHECK(last_error("").empty());

@@ -13,11 +13,17 @@
 namespace feedrate {
 namespace {
 
+/// Without the "[rank0]: " before each line of a traceback, where several processes train together.
+std::string_view without_rank(std::string_view line) {
+  const std::size_t end = line.find("]: ");
+  return line.starts_with("[rank") && end != std::string_view::npos ? line.substr(end + 3) : line;
+}
+
 std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(text.substr(begin, end - begin));
+    lines.push_back(without_rank(text.substr(begin, end - begin)));
     begin = end + 1;
   }
   return lines;
@@ -29,13 +35,15 @@ bool has_any(std::string_view text, const auto& words) {
   });
 }
 
-/// "torch.cuda.OutOfMemoryError: CUDA ...", as the end of a traceback.
+/// "torch.cuda.OutOfMemoryError: CUDA ...", as the end of a traceback; not that ranks of torchrun
+/// failed.
 bool names_exception(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '.' || c == '_';
   });
-  return is_name && (name.ends_with("Error") || name.ends_with("Exception"));
+  return is_name && !name.ends_with("ChildFailedError") &&
+         (name.ends_with("Error") || name.ends_with("Exception"));
 }
 
 /// "train.py:12" of `  File "/home/me/train.py", line 12, in main`; empty where it is no such line,

@@ -24,7 +24,7 @@ inline constexpr auto all_axes = std::tuple(
               .least = 0,
               .shown = Shown::always,
               .words = "workers",
-              .help = "Loader threads (of a script: processes); 0 loads in the training loop. "
+              .help = "Loader threads (processes for a script); 0 loads in the training loop. "
                       "Default: powers of two up to the CPUs, and more while it helps."},
     Axis<int>{.name = "prefetch",
               .field = &Config::prefetch,
@@ -33,8 +33,8 @@ inline constexpr auto all_axes = std::tuple(
               .cost_of = samples_in_slots,
               .shown = Shown::always,
               .words = "prefetch",
-              .help = "Batches kept ready ahead of the step. Default: 1,4; on a GPU 2,4; of a "
-                      "script 2,4 for each worker."},
+              .help = "Batches kept ready ahead of the step. Default: 1,4; on a GPU 2,4; for "
+                      "a script 2,4 per worker."},
     Axis<bool>{.name = "pinned",
                .field = &Config::pinned,
                .values = &Space::pinned,
@@ -117,7 +117,7 @@ inline constexpr auto all_axes = std::tuple(
                     .not_emulated = "an emulated step has no number format, fp32 stands for it",
                     .shown = Shown::always,
                     .help = "Number formats of the step: fp32, tf32, fp16, bf16. Default: all that "
-                            "the GPU has; fp32,bf16 on the cpu device; of a script its own."},
+                            "the GPU has; fp32,bf16 on the cpu device; a script keeps its own."},
     Axis<int>{.name = "batch",
               .field = &Config::batch,
               .values = &Space::batch,

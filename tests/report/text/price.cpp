@@ -59,6 +59,9 @@ TEST_CASE("An epoch of a script has the samples that its loader gives") {
   workload.script->world = 2;
   workload.script->batches = 16;  // of each rank
   CHECK(detail::samples_of_epoch(workload) == 1000);
+  workload.script->batches = 100;
+  workload.script->batch_fixed = "the script has its own batch sampler";
+  CHECK(detail::samples_of_epoch(workload) == 1000);
 }
 
 }  // namespace

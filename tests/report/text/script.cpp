@@ -148,7 +148,7 @@ TEST_CASE("the wait of PyTorch at the end of a script is told where the change b
   script.waits_at_exit = true;
   CHECK(detail::exit_text(script, outcome) ==
         "At the end of the script PyTorch 2.11.0 waits 5 s for each of the 2 workers, if the "
-        "DataLoader still exists: delete it before (del), or use PyTorch 2.15.");
+        "DataLoader still exists: delete it before (del loader), or use PyTorch 2.15.");
   recommended.pinned = false;
   CHECK(detail::exit_text(script, outcome).empty());
   recommended.pinned = true;

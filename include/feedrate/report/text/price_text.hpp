@@ -24,6 +24,7 @@ inline std::string amount(double value) {
 inline double samples_of_epoch(const WorkloadInfo& workload) {
   const auto samples = static_cast<double>(workload.samples);
   if (!workload.script || workload.script->batches == 0) return samples;
+  if (!workload.script->batch_fixed.empty()) return samples;  // its batches differ in size
   const Script& script = *workload.script;
   const double step = static_cast<double>(script.config.batch) * script.world;
   const double drawn = static_cast<double>(script.batches) * step;

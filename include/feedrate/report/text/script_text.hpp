@@ -151,7 +151,8 @@ inline std::string exit_text(const Script& script, const Outcome& outcome) {
   if (!script.waits_at_exit || !waits(recommended) || waits(script.config)) return {};
   return "At the end of the script PyTorch " + script.torch + " waits 5 s for each of the " +
          std::to_string(recommended.workers) +
-         " workers, if the DataLoader still exists: delete it before (del), or use PyTorch 2.15.";
+         " workers, if the DataLoader still exists: delete it before (del loader), or use PyTorch "
+         "2.15.";
 }
 
 /// How workers start, where each of them imports the script again, and how long the most of them
