@@ -71,16 +71,16 @@ def _is_spawn_command():
 
 
 def _marked(make, making):
-    """Makes the iterator of a loader, whose id is in the set `making` meanwhile."""
+    """`make`, a function that makes the iterator of a loader. While it runs, the loader's id is in `making`."""
 
     def marked_make(loader):
-        is_outermost = id(loader) not in making
+        if id(loader) in making:
+            return make(loader)
         making.add(id(loader))
         try:
             return make(loader)
         finally:
-            if is_outermost:
-                making.discard(id(loader))
+            making.discard(id(loader))
 
     return marked_make
 
@@ -142,8 +142,8 @@ def waits_at_exit(module=None):
 
 
 def end_workers_at_once(module):
-    """From now on PyTorch gives no worker time at the end of the script. Its pin thread may still ask an ended worker
-    for data: an error of that is not printed, since the script's own last words are to be the last."""
+    """From now on PyTorch ends all workers at once at the end of the script. Its pin thread may then still read from
+    one that has ended. That error is not printed: the script's own error shall be the last one."""
     if not waits_at_exit(module):
         return
     pins, ending = module._utils.pin_memory, []

@@ -97,7 +97,6 @@ class Director:
         self.gave, self.ended = self._attribution.gave, self._attribution.ended
         self._first_s = None
         self._session = None
-        self._kept = None  # the iterator that the session has of the script
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
 
@@ -201,7 +200,7 @@ class Director:
         evaluations = self._evaluations()
         if evaluations is None or not evaluations.only_evaluates():
             return False
-        if self._kept is not None and getattr(loader, "_iterator", None) is self._kept:
+        if self._session is not None and getattr(loader, "_iterator", None) is self._session.kept:
             object.__setattr__(loader, "_iterator", None)
         return True
 
@@ -284,7 +283,6 @@ class Director:
         self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
                                 self.signs.precision(torch, device_of(torch)),
                                 seen.given)
-        self._kept = inner
         if seen.trained:
             self._session.evaluations.updated()  # before it was served
         self._session.keep(inner, owed)

@@ -22,7 +22,7 @@ class Evaluations:
         self._settle = settle
         self._has_gradients = has_gradients
         self._began_with_gradients = has_gradients()  # the last pass over the loader that trains
-        self._trained = [False, False]  # in passes that began without gradients, and with
+        self._trained = set()  # whether the passes that trained began with gradients
         self._in_step = False
         self._in_each_step = False  # a pass began in the step before, too
         self._has_begun = False  # a pass, in this step
@@ -67,7 +67,7 @@ class Evaluations:
     def updated(self, between=False):
         """The script updated its weights, maybe between two epochs. Whether that was on batches that it took ahead."""
         self._has_updated = True  # and little more: a compiled update has this in its trace
-        self._trained[self._began_with_gradients] = True
+        self._trained.add(self._began_with_gradients)
         if not between or self._is_elsewhere:
             self.updates_elsewhere += between and self._took_elsewhere
             self._took_elsewhere = False  # else it trains on batches that it keeps
@@ -89,7 +89,7 @@ class Evaluations:
 
     def _passes_with_gradients_train(self):
         """Whether those do, and no others."""
-        return self._trained == [False, True]
+        return self._trained == {True}
 
     def begin(self, one=None):
         """A pass over another loader begins, or gives its first batch; `one` names it. What names it until its end;

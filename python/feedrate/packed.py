@@ -82,7 +82,7 @@ class Packed:
 
 
 def _entries(node):
-    """(key, expression) of each entry of a dict that is written down; the key of `**more` is None."""
+    """Pairs (key, expression) of a dict in the source. `**more` has the key None."""
     if isinstance(node, ast.Dict) and all(key is None or isinstance(key, ast.Constant) for key in node.keys):
         return [(getattr(key, "value", None), value) for key, value in zip(node.keys, node.values)]
     if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "dict" and not node.args:

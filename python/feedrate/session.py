@@ -46,7 +46,7 @@ class Session(Rounds, Greeting):
         self._is_evaluating = False
         self._updates = Updates(self._see_update)
         self._torch = sys.modules["torch"]
-        self._kept = None
+        self.kept = None  # the iterator that the script had so far
         self._owed = None
         self._outside = False  # the script left its loop in its last step
         self._outside_s = 0.0  # of the last step, that it was not in its loop
@@ -77,7 +77,7 @@ class Session(Rounds, Greeting):
     def keep(self, inner, owed=None):
         """The iterator that the script had so far: its workers are parked as those of a lane. A
         batch that was taken from it and is owed to the script is given first."""
-        self._kept = inner
+        self.kept = inner
         self._owed = owed
         self._lanes.keep(inner)
 
@@ -99,9 +99,9 @@ class Session(Rounds, Greeting):
 
     def __getattr__(self, name):
         """What PyTorch's own iterator has."""
-        if name == "_kept":  # while it is being copied
+        if name == "kept":  # while it is being copied
             raise AttributeError(name)
-        return getattr(self._kept, name)
+        return getattr(self.kept, name)
 
     def new_epoch(self, loader=None):
         """The script begins to iterate again: what it did since the last batch was no step alone.

@@ -6,21 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "trials/last_error.hpp"
 #include "trials/pulse.hpp"
 
 namespace feedrate {
 namespace {
-
-/// The lines that are not empty.
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
-    if (end > 0) lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 /// The last lines of an output, joined and printable.
 std::string quoted_end(const std::string& output) {

@@ -64,7 +64,8 @@ void ScriptTrials::start() {
 }
 
 double ScriptTrials::now_s() {
-  return TrialRunner::now_s() - first_start_s_ - std::min(beside_s_, most_beside_s) -
+  const double beside_s = beside_s_ + (attached_ ? attached_->outside_s() : 0);
+  return TrialRunner::now_s() - first_start_s_ - std::min(beside_s, most_beside_s) -
          hangs_.seconds();
 }
 
@@ -78,6 +79,12 @@ void ScriptTrials::launch() try {
 } catch (...) {
   attached_.reset();
   throw;
+}
+
+/// This launch is over.
+void ScriptTrials::detach() {
+  beside_s_ += attached_->outside_s();
+  attached_.reset();
 }
 
 /// A script that went through its loaders without training, as one that only predicts, is launched
@@ -166,24 +173,20 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
   bool has_died = false;
   for (int ends = 1;; ++ends) {
     require_script();
-    const double before_s = attached_->outside_s();
     try {
-      auto answers = attached_->ask(question, watch);
-      beside_s_ += attached_->outside_s() - before_s;
-      return answers;
+      return attached_->ask(question, watch);
     } catch (const ScriptEnded&) {
-      beside_s_ += attached_->outside_s() - before_s;
-      attached_.reset();
+      detach();
       if (ends >= most_ends) throw;
     } catch (const ScriptDied& death) {
-      attached_.reset();
+      detach();
       if (has_died || (death.out_of_memory() && is_of_other_batch(question))) {
         note_death(question, death);
         throw;
       }
       has_died = true;
     } catch (const Error& error) {
-      attached_.reset();
+      detach();
       // The script is none that can be tuned, whatever the config.
       if (error.fault() == Fault::usage && plan_.abort) plan_.abort->store(true);
       throw;

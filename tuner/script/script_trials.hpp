@@ -59,6 +59,7 @@ class ScriptTrials final : public TrialRunner {
 
  private:
   void launch();
+  void detach();
   void require_script();
   void attach_to_most_batches(const NothingToTune& nothing);
   Prepared describe() const;
@@ -84,7 +85,7 @@ class ScriptTrials final : public TrialRunner {
   std::unique_ptr<ControlSocket> socket_;
   std::unique_ptr<ScriptSession> attached_;
   double first_start_s_ = 0;
-  double beside_s_ = 0;  ///< spent on further starts, and between epochs
+  double beside_s_ = 0;  ///< further starts, and what earlier launches did outside of their loop
   double start_s_ = 0;   ///< of the last start
   ExcusedHangs hangs_;
   int launches_ = 0;

@@ -19,24 +19,14 @@ std::string_view without_rank(std::string_view line) {
   return line.starts_with("[rank") && end != std::string_view::npos ? line.substr(end + 3) : line;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    lines.push_back(without_rank(text.substr(begin, end - begin)));
-    begin = end + 1;
-  }
-  return lines;
-}
-
 bool has_any(std::string_view text, const auto& words) {
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     return text.find(word) != std::string_view::npos;
   });
 }
 
-/// "torch.cuda.OutOfMemoryError: CUDA ...", as the end of a traceback; not that ranks of torchrun
-/// failed.
+/// "torch.cuda.OutOfMemoryError: CUDA ...", the end of a traceback. torchrun's own error is left
+/// out: it tells only that a rank has failed.
 bool names_exception(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
   const bool is_name = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) {
@@ -63,8 +53,19 @@ std::string own_place(std::string_view line) {
 
 }  // namespace
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    if (end > 0) lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
 std::string last_error(const std::string& lines) {
-  const std::vector<std::string_view> all = lines_of(lines);
+  std::vector<std::string_view> all = lines_of(lines);
+  std::transform(all.begin(), all.end(), all.begin(), without_rank);
   const auto last = std::find_if(all.rbegin(), all.rend(), names_exception);
   if (last == all.rend()) return last_line(lines);
   for (auto line = last; line != all.rend(); ++line) {

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace feedrate {
 
-/// "ValueError: loss is nan (train.py:12)": the last line that names an exception, as Python prints
-/// one, and the innermost place of the traceback that is in no installed package. Without such a
-/// line the last one. Short and printable.
+/// The lines of a text that are not empty.
+std::vector<std::string_view> lines_of(std::string_view text);
+
+/// The last exception that Python printed, with the innermost line of the user's own files:
+/// "ValueError: loss is nan (train.py:12)". The last line if there is no exception. Short and
+/// printable.
 std::string last_error(const std::string& lines);
 
-/// Whether the lines tell that the script asked for more memory than there is, of the host or a
-/// GPU.
+/// Whether the script asked for more memory than the host or the GPU has, by its last lines.
 bool tells_of_memory(const std::string& lines);
 
 }  // namespace feedrate
