@@ -221,6 +221,21 @@ def a_file_that_cannot_be_written_is_one_sentence_before_anything_is_measured(tm
 
 
 @test
+def a_file_is_replaced_by_a_document_of_its_own_format_alone(tmp):
+    # Bug: --write junit=train.py, and the script is gone; or yesterday's document stands in today's way.
+    for form in ("annotations", "bencher", "csv", "google-benchmark", "json", "junit", "markdown", "openmetrics"):
+        word = f"{form}=document"
+        for verdict in ("pass", "slower"):
+            run("gate", verdict, "--write", word, cwd=tmp)
+            assert run("gate", verdict, "--write", f"{form}=-", cwd=tmp)[1] == (tmp / "document").read_text(), word
+        (tmp / "document").write_text("import torch\n")
+        refused(2, f"--write '.*document' is there and is no document of the format {form}, and would be lost",
+                "gate", "pass", "--write", word, cwd=tmp)
+        assert (tmp / "document").read_text() == "import torch\n"
+        (tmp / "document").unlink()
+
+
+@test
 def a_document_on_standard_output_stands_there_alone(tmp):
     # Bug: the screen in the middle of an XML file.
     code, out, err = run("gate", "slower", "--write", "junit=-", cwd=tmp)
@@ -231,7 +246,8 @@ def a_document_on_standard_output_stands_there_alone(tmp):
 @test
 def a_full_disk_leaves_what_was_there(tmp):
     # Bug: half an XML file in the place of yesterday's, or a verdict that is lost with it.
-    (tmp / "gate.xml").write_text("yesterday")
+    run("gate", "pass", "--write", "junit=gate.xml", cwd=tmp)
+    yesterday = (tmp / "gate.xml").read_text()
     def small_files():
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
@@ -239,7 +255,7 @@ def a_full_disk_leaves_what_was_there(tmp):
                          cwd=tmp, preexec_fn=small_files)
     assert code not in (0, 3) and "gate.xml': File too large" in err, (code, err)
     assert len(err.strip().splitlines()) == 1 and "PASS" in out, (out, err)
-    assert (tmp / "gate.xml").read_text() == "yesterday" and len(list(tmp.iterdir())) == 1
+    assert (tmp / "gate.xml").read_text() == yesterday and len(list(tmp.iterdir())) == 1
     with open("/dev/full", "w") as full:
         done = subprocess.run([AUTOTUNE, "gate", "pass"], cwd=tmp, stdout=full, stderr=subprocess.PIPE,
                               text=True, check=False)

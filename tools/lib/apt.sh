@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Gets packages of the distribution by apt: installed by root, or only downloaded. Their versions are the
-# distribution's, whose signature apt checks; what pip gets is pinned by content.
+# Gets packages of the distribution by apt: installed by root, or only downloaded. apt.txt has their versions, and apt
+# checks the distribution's signature; what pip gets is pinned by content.
 # shellcheck shell=bash
 
 has_apt() { command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; }
@@ -9,6 +9,20 @@ has_apt() { command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null; }
 size_of() {
   "$@" -qq --print-uris 2>/dev/null | LC_ALL=C awk \
     '/^\047/ { n++; bytes += $3 } END { printf "%d package%s, %.0f MB", n, n == 1 ? "" : "s", bytes / 1e6 }'
+}
+
+# The release of Debian, such as bookworm; nothing elsewhere.
+# shellcheck source=/dev/null
+debian_release() { (. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_CODENAME:-}"); }
+
+# pinned PACKAGE...: each as a word for apt, with the version that apt.txt has for this release.
+pinned() {
+  awk -v release="$(debian_release)" -v wanted="$*" '
+    /^package / { for (i = 2; i <= NF; ++i) if ($i == release) column = i }
+    column { version[$1] = $column }
+    END { n = split(wanted, name, " ")
+          for (i = 1; i <= n; ++i) print name[i] (name[i] in version ? "=" version[name[i]] "-*" : "") }' \
+    "$top/tools/lib/apt.txt"
 }
 
 # The version that apt would choose. The caller sets apt_cache, which selects the lists.
@@ -23,8 +37,7 @@ catch2_is_too_old() {
 # The source line of the release's backports; the mirror is the one that apt uses already.
 backports_line() {
   local codename keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror
-  # shellcheck source=/dev/null
-  codename=$(. /etc/os-release && [ "$ID" = debian ] && echo "$VERSION_CODENAME") ||
+  codename=$(debian_release) ||
     die "Catch2 v3 is not among this release's packages; install it by hand (libcatch2-dev or catch2)."
   # shellcheck disable=SC2016
   mirror=$(apt-get indextargets --format '$(COMPONENT)|$(RELEASE)|$(CODENAME)|$(REPO_URI)' |
@@ -42,15 +55,6 @@ with_backports() {
   apt_backports=(-o "Dir::Etc::SourceList=$1/backports.list" -o Dir::Etc::SourceParts=/dev/null
     -o "Dir::State::Lists=$1/lists" -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache=)
   say "Reading the package list of the release's backports, for Catch2 v3 alone."
-}
-
-# The two packages of Catch2, both with the version that backports have.
-catch2_of_backports() {
-  local version
-  apt_cache=(apt-cache "${apt_backports[@]}")
-  version=$(candidate libcatch2-dev)
-  [ -n "$version" ] || die "The backports have no Catch2; install Catch2 v3 by hand."
-  echo "catch2=$version libcatch2-dev=$version"
 }
 
 root_apt() {
@@ -77,16 +81,15 @@ apt_install() {
 }
 
 install_catch2_of_backports() {
-  local temporary words
+  local temporary packages
   temporary=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$temporary'" EXIT
   chmod 755 "$temporary"
   with_backports "$temporary"
   loud root_apt -qq "${apt_backports[@]}" update || die "apt could not read the backports; check the network."
-  words=$(catch2_of_backports) || exit 1
-  # shellcheck disable=SC2086
-  apt_install $words || die "apt could not install Catch2 v3; see above."
+  mapfile -t packages < <(pinned catch2 libcatch2-dev)
+  apt_install "${packages[@]}" || die "apt could not install Catch2 v3; see above."
 }
 
 unknown_to_apt() {
@@ -104,10 +107,11 @@ install_as_root() {
     if [ "$package" = catch2 ] && catch2_is_too_old; then catch2=yes; else plain+=("$package"); fi
   done
   if [ ${#plain[@]} -gt 0 ]; then
+    mapfile -t plain < <(pinned "${plain[@]}")
     # The lists may be older than the mirror, whose packages may have been replaced.
     apt_install "${plain[@]}" ||
       { [ -z "$updated" ] && update_as_root && apt_install "${plain[@]}"; } ||
-      die "apt could not install ${plain[*]}; see above (network? disk full?), then run this again."
+      die "apt could not install ${plain[*]}; see above (network? disk full? another version than tools/lib/apt.txt has?), then run this again."
   fi
   if [ -n "$catch2" ]; then (install_catch2_of_backports) || exit 1; fi
 }

@@ -57,11 +57,12 @@ download_as_user() {
     if [ "$package" = catch2 ] && catch2_is_too_old; then catch2=yes; else plain+=("$package"); fi
   done
   if [ ${#plain[@]} -gt 0 ]; then
+    mapfile -t plain < <(pinned "${plain[@]}")
     say "Getting ($(size_of user_apt apt-get install "${plain[@]}")): ${plain[*]}"
     # The lists may be older than the mirror, where packages have been replaced since.
     download_plain "${plain[@]}" ||
       { [ -z "$updated" ] && update_as_user && download_plain "${plain[@]}"; } ||
-      die "The packages could not be downloaded, see above (network? disk full?); fix that and run this again."
+      die "The packages could not be downloaded, see above (network? disk full? another version than tools/lib/apt.txt has?); fix that and run this again."
   fi
   if [ -n "$catch2" ]; then (download_catch2_of_backports) || exit 1; fi
 }
@@ -71,14 +72,13 @@ knows_as_user() { user_apt apt-get -qq -s install "$@" >/dev/null 2>&1; }
 download_plain() { loud user_apt apt-get -qq -y --download-only install "$@"; }
 
 download_catch2_of_backports() {
-  local apt_backports words
+  local apt_backports packages
   with_backports "$parts/backports"
   loud user_apt apt-get -qq "${apt_backports[@]}" update || die "apt could not read the backports; check the network."
-  words=$(catch2_of_backports) || exit 1
-  say "Getting from the release's backports: $words"
+  mapfile -t packages < <(pinned catch2 libcatch2-dev)
+  say "Getting from the release's backports: ${packages[*]}"
   cd "$archives" || exit 1
-  # shellcheck disable=SC2086
-  loud user_apt apt-get -qq "${apt_backports[@]}" download $words || die "Catch2 could not be downloaded; see above."
+  loud user_apt apt-get -qq "${apt_backports[@]}" download "${packages[@]}" || die "Catch2 could not be downloaded; see above."
 }
 
 # The collected packages that another system gets. Older libraries must not hide its own.

@@ -31,17 +31,14 @@ bool can_write(const std::string& path) {
   return unlink(draft.c_str()) == 0;
 }
 
-/// Throws Error(usage) where there is a file that is neither empty nor begins as a report does.
-void require_report(const std::string& path) {
-  std::ifstream there(path, std::ios::binary);
-  std::string begin(64, '\0');
-  there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(there.gcount()));
-  std::erase_if(begin, [](unsigned char c) { return std::isspace(c); });
-  if (begin.empty() || begin.starts_with("{\"schema_version\":")) return;
-  throw Error(Fault::usage, "--output '" + path +
-                                "' is there and is no report, and would be lost: choose another "
-                                "file, or move it away.");
+/// Up to `count` characters of a file, without white space.
+std::string beginning_of(const std::string& path, std::size_t count) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  for (char c; text.size() < count && file.get(c);) {
+    if (std::isspace(static_cast<unsigned char>(c)) == 0) text += c;
+  }
+  return text;
 }
 
 }  // namespace
@@ -71,9 +68,20 @@ void require_other_file(const std::string& flag, const std::string& file,
                                 "' is read by this command, and would be lost: name another file.");
 }
 
+void require_replaceable(const std::string& flag, const std::string& path, std::string_view begins,
+                         std::string_view kind) {
+  if (path == "-") return;
+  std::string ours(begins);
+  std::erase_if(ours, [](unsigned char c) { return std::isspace(c); });
+  const std::string there = beginning_of(path, ours.size());
+  if (there.empty() || there == ours) return;
+  throw Error(Fault::usage, flag + " '" + path + "' is there and is no " + std::string(kind) +
+                                ", and would be lost: choose another file, or move it away.");
+}
+
 ReportFile::ReportFile(const std::string& file, const std::string& workload)
     : path_(writable_path("--output", file.empty() ? "feedrate-" + workload + ".json" : file)) {
-  if (!is_standard_output()) require_report(path_);
+  require_replaceable("--output", path_, "{\"schema_version\":", "report");
 }
 
 void ReportFile::write(const Report& report) try {

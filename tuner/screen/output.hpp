@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "feedrate/report/report.hpp"
 
@@ -15,6 +16,11 @@ std::string writable_path(const std::string& flag, const std::string& file);
 
 /// Throws Error(usage) where the file of an option is one that is read.
 void require_other_file(const std::string& flag, const std::string& file, const std::string& input);
+
+/// Throws Error(usage) where the file at `path` is neither empty nor begins as every `kind` of ours
+/// does, white space apart: it is somebody else's. "-" and no file pass.
+void require_replaceable(const std::string& flag, const std::string& path, std::string_view begins,
+                         std::string_view kind);
 
 /// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. What a
 /// terminal would obey, as in the name of a file, is left out there. Throws Error(internal) where

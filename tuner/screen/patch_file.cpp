@@ -2,7 +2,6 @@
 #include "screen/patch_file.hpp"
 
 #include <cstdint>
-#include <fstream>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file_writer.hpp"
@@ -18,11 +17,7 @@ void require_patch_file(const std::string& file) {
                 "--patch - can't go to standard output beside the screen: name a file, or write "
                 "autotune show REPORT --patch afterwards.");
   }
-  std::ifstream there(path);
-  std::string line;
-  if (!std::getline(there, line) || line.starts_with("--- ")) return;
-  throw Error(Fault::usage,
-              "--patch '" + file + "' is there already and is no patch: name another file.");
+  require_replaceable("--patch", path, "--- ", "patch");
 }
 
 std::string patch_of(const Report& report) {

@@ -21,6 +21,7 @@ namespace feedrate::inline v0 {
 
 struct Format {
   std::string_view name;
+  std::string_view begins;  ///< each of its documents, white space apart
   std::string (*write)(const Gate&, Undecided);
 };
 
@@ -29,14 +30,15 @@ inline std::string json_document(const Gate& gate, Undecided) {
 }
 
 inline constexpr std::array<Format, 8> formats = {{
-    {"annotations", annotations_document},
-    {"bencher", bencher_document},
-    {"csv", csv_document},
-    {"google-benchmark", google_benchmark_document},
-    {"json", json_document},
-    {"junit", junit_document},
-    {"markdown", markdown_document},
-    {"openmetrics", openmetrics_document},
+    {"annotations", "::", annotations_document},
+    {"bencher", "{", bencher_document},
+    {"csv", "kind,name,unit,", csv_document},
+    {"google-benchmark", "{\"context\":", google_benchmark_document},
+    {"json", "{\"schema_version\":", json_document},
+    {"junit", R"(<?xml version="1.0" encoding="UTF-8"?><testsuites name="autotune )",
+     junit_document},
+    {"markdown", "### autotune ", markdown_document},
+    {"openmetrics", "# TYPE feedrate_gate", openmetrics_document},
 }};
 
 }  // namespace feedrate::inline v0
