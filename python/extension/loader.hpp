@@ -5,6 +5,7 @@
 #include <nanobind/nanobind.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -28,7 +29,7 @@ class Loader {
  public:
   Loader(std::shared_ptr<const Source> source, LoaderOptions options)
       : source_(std::move(source)), options_(std::move(options)) {
-    options_.copies_in_flight = held_slots - 1;
+    options_.copies_in_flight = held_slots - std::min(options_.prefetch, 1);  // one is not held
     options_.lazy_memory = true;  // a training waits for its first batch, and measures nothing
     checked(options_);
     make(0);

@@ -154,6 +154,12 @@ class TestMemory(WithNumbers):
             for batch in batches:
                 self.assertTrue((batch["input"][:, 2] == batch["label"]).all())
 
+    def test_every_batch_can_be_held_where_none_is_loaded_ahead(self):
+        # Bug: with prefetch=0 the third batch that a loop kept raised "All 2 slots of the loader are leased".
+        for workers in (0, 2):
+            batches = list(self.loader(workers=workers, prefetch=0, shuffle=False))
+            self.assertEqual([int(label) for batch in batches for label in batch["label"]], list(range(100)))
+
     def test_arrays_share_the_memory_of_the_loader(self):
         # Bug: each batch is copied. The second batch's memory lies in one slab with the first's.
         loader = self.loader(shuffle=False)
