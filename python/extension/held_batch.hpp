@@ -18,6 +18,10 @@
 
 namespace feedrate::python {
 
+/// Slots that Python may hold; of what it holds beyond these it gets copies. A loop holds one batch
+/// while it is given the next one.
+inline constexpr int held_slots = 2;
+
 /// A slot of a loader, or a copy of one. It lives as long as an array of Python's that views it,
 /// and ends on whichever thread drops the last of them.
 class HeldBatch {

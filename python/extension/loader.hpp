@@ -11,20 +11,24 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "alone.hpp"
 #include "epoch_lists.hpp"
 #include "feedrate/load/loader.hpp"
 #include "held_batch.hpp"
+#include "registry.hpp"
 
 namespace feedrate::python {
 
-/// Slots that Python may hold; of what it holds beyond these it gets copies. A loop holds one batch
-/// while it is given the next one.
-inline constexpr int held_slots = 2;
+/// One loop over a loader. Only the loader changes it, under its lock.
+struct Loop {
+  std::uint64_t iteration = 0;  ///< of the loader
+  bool ended = false;
+};
 
+/// Threads may share a loader: each call has it alone, without Python's lock (GIL).
 class Loader {
  public:
   Loader(std::shared_ptr<const Source> source, LoaderOptions options)
@@ -32,22 +36,22 @@ class Loader {
     options_.copies_in_flight = held_slots - std::min(options_.prefetch, 1);  // one is not held
     options_.lazy_memory = true;  // a training waits for its first batch, and measures nothing
     checked(options_);
+    const nanobind::gil_scoped_release without;
     make(0);
-    const std::lock_guard lock(all_mutex());
-    all().insert(this);
+    fields_ = loader_->layout().fields();
+    all().add(*this);
   }
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
   ~Loader() {
-    {
-      const std::lock_guard lock(all_mutex());
-      all().erase(this);
-    }
-    close();
+    const nanobind::gil_scoped_release without;
+    all().remove(*this);
+    end();
   }
 
   /// Begins the next epoch, or the one that was set. What is left of the last one is dropped.
-  void begin() {
+  Loop begin() {
+    const Alone alone(mutex_);
     require_open();
     if (!started_ || stands_ != next_) {
       options_.start = next_;
@@ -55,17 +59,17 @@ class Loader {
     }
     epoch_ = stands_.epoch;
     next_ = {epoch_ + 1, 0};
-    ++iteration_;
+    return {++iteration_};
   }
 
   /// Begins an epoch of these samples, in this order; for a program that has a sampler of its own.
   void begin(std::vector<std::size_t> samples, std::uint64_t seed) {
+    const Alone alone(mutex_);
     require_open();
-    ++iteration_;
+    begun_ = {++iteration_};
     if (lists_ && at_end() && lists_->size() == samples.size()) {
       lists_->set(++epoch_, std::move(samples), seed);
-      const Alone alone(*this);
-      get().add_epochs(1);
+      loader_->add_epochs(1);
       return;
     }
     lists_ = std::make_shared<EpochLists>(samples.size());
@@ -77,107 +81,106 @@ class Loader {
     epoch_ = 0;
   }
 
-  /// The next batch of the epoch; nullptr at its end. Waits without the GIL, and looks for signals.
-  std::shared_ptr<const HeldBatch> next() {
-    std::optional<Lease> lease = pending_ ? std::exchange(pending_, std::nullopt) : take();
-    if (!lease) return nullptr;
-    if (lease->epoch() != epoch_) {  // every sample of the epoch's last batch was left out
-      pending_ = std::move(lease);
-      return nullptr;
+  /// The next batch of a loop; nullptr at its end. Waits without the GIL, and looks for signals.
+  std::shared_ptr<const HeldBatch> next(Loop& loop) {
+    while (true) {
+      {
+        const Alone alone(mutex_);
+        if (loop.ended) return nullptr;
+        require_open();
+        if (loop.iteration != iteration_) {
+          throw Error(Fault::usage,
+                      "A newer loop over this loader has begun, which ends this one.");
+        }
+        if (at_end() || pending_ || loader_->wait(0.1)) {
+          auto batch = at_end() ? nullptr : take();
+          loop.ended = !batch || batch->batch().last();
+          return batch;
+        }
+      }
+      if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
     }
-    stands_ = behind_;
-    if (*leases_ >= held_slots) {
-      const nanobind::gil_scoped_release without;
-      return std::make_shared<const HeldBatch>(lease->copy());
-    }
-    return std::make_shared<const HeldBatch>(std::move(*lease), leases_);
   }
+  /// Of the samples that were given last.
+  std::shared_ptr<const HeldBatch> next() { return next(begun_); }
 
-  bool at_end() const noexcept { return !started_ || stands_.epoch != epoch_; }
-  std::uint64_t iteration() const noexcept { return iteration_; }
-
-  std::size_t batches() const noexcept { return per_epoch_; }
-  std::size_t samples() const noexcept { return samples_; }
-  std::uint64_t epoch() const noexcept { return next_.epoch; }
-  void set_epoch(std::uint64_t epoch) noexcept { next_ = {epoch, 0}; }
+  std::size_t batches() const {
+    const Alone alone(mutex_);
+    return per_epoch_;
+  }
+  std::size_t samples() const {
+    const Alone alone(mutex_);
+    return samples_;
+  }
+  std::uint64_t epoch() const {
+    const Alone alone(mutex_);
+    return next_.epoch;
+  }
+  void set_epoch(std::uint64_t epoch) { resume({epoch, 0}); }
 
   /// Where training stands.
-  Cursor cursor() const noexcept { return at_end() ? next_ : stands_; }
-  void resume(Cursor at) noexcept { next_ = at; }
+  Cursor cursor() const {
+    const Alone alone(mutex_);
+    return at_end() ? next_ : stands_;
+  }
+  void resume(Cursor at) {
+    const Alone alone(mutex_);
+    next_ = at;
+  }
 
   int workers() const {
-    const Alone alone(*this);
+    const Alone alone(mutex_);
     return started_ ? get().workers() : options_.workers;
   }
   void resize(int workers) {
+    const Alone alone(mutex_);
     LoaderOptions changed = options_;
     changed.workers = workers;
     checked(changed);
-    const Alone alone(*this);
     if (started_) get().resize(workers);
     options_.workers = workers;
   }
   Health health() const {
-    const Alone alone(*this);
+    const Alone alone(mutex_);
     return get().health();
   }
   std::vector<Skip> skips() const {
-    const Alone alone(*this);
+    const Alone alone(mutex_);
     return get().skips();
   }
   const Layout& fields() const noexcept { return fields_; }
   std::uint64_t memory_bytes() const {
-    const Alone alone(*this);
+    const Alone alone(mutex_);
     return get().slab().bytes();
   }
 
   /// Ends the workers, and what waits for a batch in another thread. Batches that Python holds stay
   /// valid.
-  void close() noexcept {
-    pending_.reset();
-    const Alone alone(*this);
-    loader_.reset();
+  void close() {
+    const nanobind::gil_scoped_release without;
+    end();
   }
 
   /// Python calls this when it exits. The threads end here, before Python destroys what they use.
   static void close_all() {
-    while (Loader* const loader = take_one()) loader->close();
+    const nanobind::gil_scoped_release without;
+    all().visit([](Loader& loader) { loader.end(); });
   }
 
  private:
-  static std::set<Loader*>& all() {
-    static std::set<Loader*> loaders;
+  static Registry<Loader>& all() {
+    static Registry<Loader> loaders;
     return loaders;
   }
-  static std::mutex& all_mutex() {
-    static std::mutex mutex;
-    return mutex;
-  }
-  /// One of them, which is then none of them any more. Who closes it must not hold the mutex:
-  /// closing lets other threads of Python run, and one may be about to destroy a loader.
-  static Loader* take_one() {
-    const std::lock_guard lock(all_mutex());
-    return all().empty() ? nullptr : all().extract(all().begin()).value();
-  }
 
-  /// The loader without Python's lock, and for one thread at a time. A thread that waits for it
-  /// can't hold up the others.
-  class Alone {
-   public:
-    explicit Alone(const Loader& loader) : lock_(loader.mutex_) {}
-
-   private:
-    nanobind::gil_scoped_release without_;
-    std::lock_guard<std::mutex> lock_;
-  };
+  // The functions below, up to end(), are for who has mutex_.
 
   /// Before the first epoch nobody works: which samples it has is not known yet.
   void make(int workers) {
     LoaderOptions options = options_;
     options.workers = workers;
-    leases_ = std::make_shared<std::atomic<int>>(0);
-    const Alone alone(*this);
     loader_ = std::make_unique<feedrate::Loader>(source_, options);
+    leases_ = std::make_shared<std::atomic<int>>(0);
     look();
   }
 
@@ -186,61 +189,61 @@ class Loader {
     pending_.reset();
     started_ = true;
     if (*leases_ > 0) return make(options_.workers);
-    const Alone alone(*this);
-    get().reconfigure(options_);
+    loader_->reconfigure(options_);
     look();
   }
 
   void look() {
-    fields_ = loader_->layout().fields();
     per_epoch_ = loader_->batches_per_epoch();
     samples_ = loader_->samples_per_epoch();
     stands_ = loader_->cursor();
   }
 
-  std::optional<Lease> take() {
-    require_open();
-    while (true) {
-      {
-        const Alone alone(*this);
-        if (get().wait(0.1)) {
-          std::optional<Lease> lease = get().next();
-          behind_ = get().cursor();
-          return lease;
-        }
-      }
-      if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+  bool at_end() const noexcept { return !started_ || stands_.epoch != epoch_; }
+
+  std::shared_ptr<const HeldBatch> take() {
+    if (!pending_) {
+      pending_ = loader_->next();
+      behind_ = loader_->cursor();
     }
+    // Of a later epoch, where every sample of the last batch was left out.
+    if (!pending_ || pending_->epoch() != epoch_) return nullptr;
+    Lease lease = *std::exchange(pending_, std::nullopt);
+    stands_ = behind_;
+    if (*leases_ >= held_slots) return std::make_shared<const HeldBatch>(lease.copy());
+    return std::make_shared<const HeldBatch>(std::move(lease), leases_);
+  }
+
+  void end() noexcept {
+    const std::lock_guard lock(mutex_);
+    pending_.reset();
+    loader_.reset();
   }
 
   feedrate::Loader& get() const {
     if (!loader_) throw Error(Fault::usage, "This loader is closed; make another one.");
     return *loader_;
   }
-
   void require_open() const {
-    {
-      const Alone alone(*this);
-      get();
-    }
-    if (::getpid() == process_) return;
-    throw detail::forked();
+    get();
+    if (::getpid() != process_) throw detail::forked();
   }
 
-  std::shared_ptr<const Source> source_;
+  const std::shared_ptr<const Source> source_;
+  const pid_t process_ = ::getpid();
+  Layout fields_;            ///< never changes
+  mutable FairMutex mutex_;  ///< of all that follows
   LoaderOptions options_;
-  pid_t process_ = ::getpid();
   std::unique_ptr<feedrate::Loader> loader_;
   std::shared_ptr<EpochLists> lists_;
   std::shared_ptr<std::atomic<int>> leases_;
-  std::optional<Lease> pending_;  ///< of the next epoch
-  mutable std::mutex mutex_;      ///< of loader_
-  Layout fields_;
+  std::optional<Lease> pending_;             ///< of the next epoch
   std::size_t per_epoch_ = 0, samples_ = 0;  ///< batches and samples of an epoch
   std::uint64_t epoch_ = 0;                  ///< of the loop that runs, or was the last one
   Cursor stands_, next_;                     ///< behind the last batch; where the next loop begins
   Cursor behind_;                            ///< the last batch, or the one that is pending
   std::uint64_t iteration_ = 0;
+  Loop begun_;  ///< over samples that were given
   bool started_ = false;
 };
 

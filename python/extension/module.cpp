@@ -43,25 +43,14 @@ std::vector<std::size_t> indices_of(const Samples& samples) {
   return indices;
 }
 
-/// One pass over a loader, of which there is one at a time.
+/// One pass over a loader, of which there is one at a time. Threads may share it.
 class Pass {
  public:
-  explicit Pass(nb::object loader) : loader_(std::move(loader)) {
-    get().begin();
-    iteration_ = get().iteration();
-  }
+  explicit Pass(nb::object loader) : loader_(std::move(loader)), loop_(get().begin()) {}
 
   nb::dict next() {
-    if (ended_) throw nb::stop_iteration();
-    if (get().iteration() != iteration_) {
-      throw Error(Fault::usage, "A newer loop over this loader has begun, which ends this one.");
-    }
-    const auto batch = get().next();
-    if (!batch) {
-      ended_ = true;
-      throw nb::stop_iteration();
-    }
-    ended_ = batch->batch().last();
+    const auto batch = get().next(loop_);
+    if (!batch) throw nb::stop_iteration();
     nb::dict arrays;
     for (std::size_t f = 0; f < get().fields().size(); ++f) {
       arrays[get().fields()[f].name.c_str()] = array_of<nb::numpy>(batch, f);
@@ -73,8 +62,7 @@ class Pass {
   Loader& get() { return nb::cast<Loader&>(loader_); }
 
   nb::object loader_;
-  std::uint64_t iteration_ = 0;
-  bool ended_ = false;
+  Loop loop_;
 };
 
 /// The fields of the next batch as tensors of PyTorch; None behind the last one.
@@ -141,6 +129,9 @@ max_skips: samples that may be left out as unreadable; beyond, and by default, t
 stall_s: seconds without a finished sample after which RuntimeError names the file that hangs; to go
 on waiting, call next() again.
 
+Threads may share a loader, and the iterator of one loop: each batch goes to exactly one of them. close()
+ends the loops of all. The thread that begins a newer loop ends the older one for the others.
+
 Raises ValueError for an invalid option, MemoryError where the batches don't fit in memory.)";
 
 feedrate::ImageFolder listed(const std::optional<std::filesystem::path>& root,
@@ -204,9 +195,10 @@ read.)")
 }
 
 nb::dict state_of(Loader& loader) {
+  const Cursor at = loader.cursor();
   nb::dict state;
-  state["epoch"] = loader.cursor().epoch;
-  state["sample"] = loader.cursor().sample;
+  state["epoch"] = at.epoch;
+  state["sample"] = at.sample;
   return state;
 }
 

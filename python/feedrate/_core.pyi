@@ -117,6 +117,9 @@ class Loader:
     stall_s: seconds without a finished sample after which RuntimeError names the file that hangs; to go
     on waiting, call next() again.
 
+    Threads may share a loader, and the iterator of one loop: each batch goes to exactly one of them. close()
+    ends the loops of all. The thread that begins a newer loop ends the older one for the others.
+
     Raises ValueError for an invalid option, MemoryError where the batches don't fit in memory.
     """
 

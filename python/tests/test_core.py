@@ -182,6 +182,98 @@ class TestMemory(WithNumbers):
         self.assertEqual(kept[1]["label"].tolist(), list(range(8, 16)))
 
 
+class TestThreads(WithNumbers):
+    def in_threads(self, count, call):
+        """What `call` returned in each of so many threads that begin together, or said as it failed."""
+        begin, results = threading.Barrier(count), []
+
+        def run_one():
+            begin.wait()
+            try:
+                results.append(call())
+            except ValueError as error:
+                results.append(str(error))
+
+        threads = [threading.Thread(target=run_one, daemon=True) for _ in range(count)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+            self.assertFalse(thread.is_alive())
+        return results
+
+    def test_threads_that_share_a_loop_get_each_batch_once(self):
+        # Bug: at the end of an epoch most of them got "All 4 slots of the loader are leased".
+        for workers in (0, 1, 3):
+            loader = self.loader(batch=1, workers=workers)
+            for epoch in range(1, 4):
+                shared = iter(loader)
+                labels = self.in_threads(8, lambda shared=shared: labels_of(shared))
+                self.assertEqual(sorted(sum(labels, [])), list(range(100)))
+                self.assertEqual(loader.state_dict(), {"epoch": epoch, "sample": 0})
+
+    def test_batches_that_a_thread_keeps_are_dropped_by_another(self):
+        # Bug: a batch that is kept shows another's samples, or its memory ends with the thread that took it.
+        loader = self.loader(batch=1, workers=2)
+        for _ in range(3):
+            shared = iter(loader)
+            kept = sum(self.in_threads(8, lambda shared=shared: list(shared)), [])
+            self.assertTrue(all((batch["input"] == batch["label"][0]).all() for batch in kept))
+            self.assertEqual(sorted(int(batch["label"][0]) for batch in kept), list(range(100)))
+
+            def drop(kept=kept):
+                try:
+                    while True:
+                        kept.pop()
+                except IndexError:
+                    return "empty"
+
+            self.assertEqual(self.in_threads(8, drop), ["empty"] * 8)
+
+    def test_each_thread_may_have_a_loader_of_its_own(self):
+        expected = labels_of(self.loader())
+        self.assertEqual(self.in_threads(8, lambda: labels_of(self.loader())), [expected] * 8)
+
+    def test_closing_ends_all_threads_that_share_a_loader(self):
+        # Bug: one of them waits on for a batch, or the loader's memory ends under it.
+        for _ in range(5):
+            loader = self.loader(batch=1, workers=1, prefetch=1)
+            taken = threading.Semaphore(0)
+
+            def loop(loader=loader, taken=taken):
+                while True:
+                    try:
+                        for _ in loader:
+                            taken.release()
+                    except ValueError as error:
+                        if "newer loop" not in str(error):
+                            raise
+
+            def close(loader=loader, taken=taken):
+                for _ in range(50):
+                    taken.acquire()
+                loader.close()
+                return "closed"
+
+            calls = iter([close] + [loop] * 8)
+            said = self.in_threads(9, lambda calls=calls: next(calls)())
+            self.assertEqual([words for words in said if "closed" not in words], [])
+
+    def test_all_that_a_loader_has_can_be_used_at_once(self):
+        # Bug: a thread that reads or sets something meets what another one changes.
+        loader = self.loader(batch=1, workers=2)
+        shared = iter(loader)
+
+        def use():
+            loader.workers = 1 + (loader.workers + loader.epoch) % 3
+            loader.load_state_dict(loader.state_dict())
+            return len(loader), loader.memory_bytes > 0, loader.skips(), loader.health().workers > 0, len(labels_of(shared))
+
+        results = self.in_threads(8, use)
+        self.assertEqual([result[:4] for result in results], [(100, True, [], True)] * 8)
+        self.assertEqual(sum(result[4] for result in results), 100)
+
+
 class TestProcess(WithNumbers):
     def test_a_fork_is_told_and_ends(self):
         # Bug: the child waits for threads that it does not have, when it uses the loader or ends.

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread at a time, without Python's lock (GIL).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <mutex>
+
+namespace feedrate::python {
+
+/// A mutex that a thread which takes it again and again leaves to the others in between: who comes
+/// next holds the turn while it waits.
+class FairMutex {
+ public:
+  void lock() {
+    const std::lock_guard turn(turn_);
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  std::mutex turn_, mutex_;
+};
+
+/// Holds a mutex, and the GIL neither while it waits for it nor while it has it: so no thread that
+/// has the GIL is waited for.
+class Alone {
+ public:
+  explicit Alone(FairMutex& mutex) : lock_(mutex) {}
+
+ private:
+  nanobind::gil_scoped_release without_;
+  std::lock_guard<FairMutex> lock_;
+};
+
+}  // namespace feedrate::python
