@@ -6,14 +6,15 @@
     python3 bench/wild.py --table FILE          # what is in it, as Markdown
 
 Needs a Python with torch, torchvision, lightning, transformers, accelerate, datasets, hydra-core,
-click, webdataset, torchdata and timm. The scripts are those of bench/scripts/wild. Each is copied to
-an empty folder and tuned there by the default command. Then it is launched alone, without any part of
-this project, with each number of workers written into its source: 0, 1, 2, 4, 8, 16, and twice the
-best of these. The answer is launched as it was printed: the patch is applied by git, and the command
-line is the printed one. The rate of a launch is that of the script's own output: samples between its
-lines ("epoch 3", "step 40"), over the time between these, so with validation, checkpoints, and the
-start and end of workers. The script as it is, the answer, and all that are within a tenth of the best
-are launched --finals times more, in turn.
+click, webdataset, torchdata and timm. The scripts are those of bench/scripts/wild that WILD names;
+tools/real-loaders runs others. Each is copied to an empty folder and tuned there by the default
+command. Then it is launched alone, without any part of this project, with each number of workers
+written into its source: 0, 1, 2, 4, 8, 16, and twice the best of these. The answer is launched as it
+was printed: the patch is applied by git, and the command line is the printed one. The rate of a
+launch is that of the script's own output: samples between its lines ("epoch 3", "step 40"), over the
+time between these, so with validation, checkpoints, and the start and end of workers. The script as
+it is, the answer, and all that are within a tenth of the best are launched --finals times more, in
+turn.
 
 An output that is there already is continued.
 """
