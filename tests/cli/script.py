@@ -9,6 +9,7 @@ has none, on a stub of it.
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -984,6 +985,56 @@ def ctrl_c_while_it_confirms_is_an_interrupted_run_too(tmp):
     wait_until_gone(mark, 5)
     report = report_of(tmp)
     assert report["interrupted"] is True and report["confirmation"] is None, report["confirmation"]
+
+
+@test
+def ctrl_c_while_changes_of_the_step_are_tried_is_an_interrupted_run_too(tmp):
+    # Bug: exit 0 without a word of what was not tried, or a script that trains on.
+    process, mark = started(tmp, "train.py", options=[*TWO, "--what-if", "--budget", "2s"])
+    for line in process.stderr:
+        if "Trying changes of the step" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, (process.returncode, err)
+    assert "stopping after this trial" in err and "interrupted" in out and "--resume" in out, (out, err)
+    wait_until_gone(mark, 5)
+    assert report_of(tmp)["interrupted"] is True
+    code, _, err = run("--resume", "r.json", cwd=tmp, env=environment())
+    report = report_of(tmp)
+    assert code == 0 and report["interrupted"] is False and report["what_if"], (code, err)
+
+
+def interrupted_at_question(tmp, *words):
+    """Ctrl-C at the question of a command, on a terminal: its exit code, and the last line that it says."""
+    ours, its = pty.openpty()
+    with subprocess.Popen([AUTOTUNE, *words], cwd=tmp, env={**os.environ, **environment(SCRIPTS)}, stdin=its, stdout=its,
+                          stderr=subprocess.PIPE, text=True) as process:
+        os.close(its)
+        asked = b""
+        try:
+            while b"[y/N]" not in asked:
+                asked += os.read(ours, 4096)
+        except OSError:  # it has ended without a question
+            pass
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    os.close(ours)
+    return process.returncode, err.splitlines()[-1]
+
+
+@test
+def ctrl_c_at_the_question_changes_nothing(tmp):
+    # Bug: no word, and another exit code than that of all interrupted runs.
+    shutil.copy(SCRIPTS / "train.py", tmp)
+    before, said = (tmp / "train.py").read_text(), []
+    tune = [*QUIET, "--no-confirm", "--budget", AMPLE, *TWO, "--apply", "--", PYTHON, "train.py"]
+    resolved(tmp, lambda: said.append(interrupted_at_question(tmp, *tune)))
+    said.append(interrupted_at_question(tmp, "apply", "r.json"))
+    assert report_of(tmp)["settings"], "the report is not whole"
+    assert said[-2:] == [(130, "autotune: interrupted; nothing was changed")] * 2, said
+    assert sorted(path.name for path in tmp.iterdir()) == ["r.json", "r.jsonl", "train.py"], list(tmp.iterdir())
+    assert (tmp / "train.py").read_text() == before
 
 
 @test

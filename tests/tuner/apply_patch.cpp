@@ -1,17 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "screen/apply_patch.hpp"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "../planted_tree.hpp"
+
+namespace feedrate::apply_patch_tests {
+namespace {
+
+std::atomic<bool> interrupts{false};  ///< each rename of a file
+
+}  // namespace
+}  // namespace feedrate::apply_patch_tests
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (feedrate::apply_patch_tests::interrupts) ::raise(SIGINT);
+  return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
 
 namespace feedrate::apply_patch_tests {
 namespace {
@@ -87,6 +104,22 @@ TEST_CASE("A script that has changed since is refused, and nothing is written", 
   fs::remove(repository.script);
   CHECK_THROWS_WITH(apply_change(repository.report(), true),
                     ContainsSubstring("no longer where it was tuned"));
+}
+
+std::string found_by_handler;
+std::string script_of_handler;
+
+TEST_CASE("Ctrl-C waits until the script is replaced", "[apply]") {
+  // Bug: a draft that is left beside the script.
+  const Repository repository;
+  script_of_handler = repository.script;
+  const auto before_it = ::signal(
+      SIGINT, +[](int) { found_by_handler += Repository::text_of(script_of_handler); });
+  interrupts = true;
+  replace_files(patched_files(repository.report()));
+  interrupts = false;
+  ::signal(SIGINT, before_it);
+  CHECK(found_by_handler == after);
 }
 
 TEST_CASE("The change of an interrupted run is not applied", "[apply]") {

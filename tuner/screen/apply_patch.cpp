@@ -15,6 +15,7 @@
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file.hpp"
 #include "feedrate/data/file_writer.hpp"
+#include "process/signals.hpp"
 #include "screen/output.hpp"
 #include "screen/patch_file.hpp"
 
@@ -190,6 +191,7 @@ std::vector<PatchedFile> patched_files(const Report& report) {
 }
 
 void replace_files(const std::vector<PatchedFile>& files) {
+  const SignalsWait whole;
   for (const PatchedFile& file : files) {
     require_no_other_original(file);
     require_unchanged(file);

@@ -28,7 +28,7 @@ std::vector<PatchedFile> patched_files(const Report& report);
 
 /// Keeps each file as FILE.orig and replaces it, with its mode; links stay links. Throws
 /// Error(usage) where another FILE.orig is there, and Error(data) where a file was changed since it
-/// was read, before anything is changed.
+/// was read, before anything is changed. Ctrl-C waits until all files are replaced.
 void replace_files(const std::vector<PatchedFile>& files);
 
 /// Throws Error(usage) where a question would reach nobody, and `yes` does not answer it.

@@ -41,6 +41,12 @@ std::string beginning_of(const std::string& path, std::size_t count) {
   return text;
 }
 
+extern "C" void on_signal_at_question(int) {
+  constexpr char heard[] = "\nautotune: interrupted; nothing was changed\n";
+  [[maybe_unused]] const auto put = ::write(STDERR_FILENO, heard, sizeof heard - 1);
+  _exit(130);
+}
+
 }  // namespace
 
 std::string writable_path(const std::string& flag, const std::string& file) {
@@ -109,10 +115,13 @@ void print_out(const std::string& whole) {
 }
 
 bool is_agreed(const std::string& question) {
-  std::signal(SIGINT, SIG_DFL);
+  const auto on_interrupt = std::signal(SIGINT, on_signal_at_question);
+  const auto on_end = std::signal(SIGTERM, on_signal_at_question);
   std::cout << question << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_end);
   return answer == "y" || answer == "Y" || answer == "yes";
 }
 

@@ -39,7 +39,7 @@ void attempt(std::string& failure, const Work& work) try {
 void print_error(const std::string& text);
 
 /// Asks at the terminal; anything but y and yes is no. Nothing may be left to write: Ctrl-C ends
-/// the program.
+/// the program with exit code 130, and says that nothing was changed.
 bool is_agreed(const std::string& question);
 
 /// The report's file.
