@@ -35,6 +35,12 @@ TEST_CASE("What is printed behind the error is not the error", "[last_error]") {
                    "[rank1]: ValueError: loss is nan\n"
                    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n======") ==
         "ValueError: loss is nan (step.py:12)");
+  // Bug: "Connection closed by peer", of a rank that fails since another has.
+  CHECK(last_error("[rank1]:   File \"/home/me/step.py\", line 12, in main\n"
+                   "[rank1]: ValueError: loss is nan\n"
+                   "[rank0]:   File \"/home/me/train.py\", line 31, in main\n"
+                   "[rank0]: RuntimeError: Connection closed by peer\n") ==
+        "ValueError: loss is nan (step.py:12)");
   CHECK(last_error("some words\n  an Error: within\nlast") == "last");
   CHECK(last_error("ValueError: \x1b[31mred") == "ValueError:  [31mred");
   CHECK(last_error("").empty());

@@ -147,7 +147,7 @@ ChildProcess::~ChildProcess() {
 }
 
 std::string ChildProcess::listen() {
-  constexpr std::size_t kept = 4096, most = std::size_t{1} << 20;
+  constexpr std::size_t kept = std::size_t{1} << 15, most = std::size_t{1} << 20;
   std::string heard;
   char block[4096];
   ssize_t got = 0;
@@ -159,8 +159,7 @@ std::string ChildProcess::listen() {
   return heard;
 }
 
-std::string ChildProcess::last_lines() const {
-  constexpr int lines = 20;
+std::string ChildProcess::last_lines(int lines) const {
   const std::size_t end = written_.find_last_not_of(" \t\r\n");
   if (end == written_.npos) return {};
   std::string text = written_.substr(0, end + 1);

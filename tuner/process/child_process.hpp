@@ -31,7 +31,7 @@ class ChildProcess {
   /// child that writes without end holds nobody up.
   std::string listen();
   /// The last lines that it wrote.
-  std::string last_lines() const;
+  std::string last_lines(int lines = 20) const;
 
   void signal(int number) noexcept;
   /// Waits for its end, at most so long; its status as of waitpid, empty where it still runs.

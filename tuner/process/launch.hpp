@@ -40,7 +40,7 @@ class RunningCommand {
   /// Takes in what it has written, without waiting.
   void listen();
   /// The last lines that it wrote.
-  std::string last_lines() const { return guard_.last_lines(); }
+  std::string last_lines(int lines = 20) const { return guard_.last_lines(lines); }
   /// What was taken in since the last call; the newest MiB of it.
   std::string take_output() { return std::exchange(fresh_, {}); }
 

@@ -20,6 +20,8 @@ namespace {
 constexpr double ending_patience_s = 3;
 /// For the other ranks, once one has failed: what fails in all of them is told by all.
 constexpr double failing_patience_s = 3;
+/// torchrun prints dozens of lines behind the error of a rank.
+constexpr int said_lines = 200;
 
 bool asks_for_input(const std::string& lines) {
   return lines.find("EOFError: EOF when reading a line") != lines.npos;
@@ -160,7 +162,7 @@ void ScriptSession::throw_late(double patience_s) {
 
 void ScriptSession::throw_nothing(const std::string& why) {
   launched_.listen();
-  const std::string lines = launched_.last_lines();
+  const std::string lines = launched_.last_lines(said_lines);
   const auto status = launched_.ended();
   const bool failed = status && *status != 0;
   const std::string what =
@@ -216,7 +218,7 @@ void ScriptSession::throw_ended() {
 
 void ScriptSession::throw_hung(const Watch& watch) {
   launched_.listen();
-  const std::string lines = launched_.last_lines();
+  const std::string lines = launched_.last_lines(said_lines);
   const bool gently = launched_.end(ending_patience_s);
   throw ChildHung(Fault::trials,
                   "The script finished no batch within " + format_duration(watch.bound_s) +

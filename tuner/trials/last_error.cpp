@@ -13,10 +13,15 @@
 namespace feedrate {
 namespace {
 
-/// Without the "[rank0]: " before each line of a traceback, where several processes train together.
-std::string_view without_rank(std::string_view line) {
+/// "[rank0]: ", which is before each line of a traceback where several processes train together.
+std::string_view rank_of(std::string_view line) {
   const std::size_t end = line.find("]: ");
-  return line.starts_with("[rank") && end != std::string_view::npos ? line.substr(end + 3) : line;
+  const bool has_rank = line.starts_with("[rank") && end != std::string_view::npos;
+  return line.substr(0, has_rank ? end + 3 : 0);
+}
+
+std::string_view without_rank(std::string_view line) {
+  return line.substr(rank_of(line).size());
 }
 
 bool has_any(std::string_view text, const auto& words) {
@@ -51,6 +56,16 @@ std::string own_place(std::string_view line) {
          std::string(number.substr(0, number.find(',')));
 }
 
+/// Leaves the lines of the rank that failed first, if any did: the others fail since it is gone.
+void keep_first_rank(std::vector<std::string_view>& lines) {
+  const auto first = std::find_if(lines.begin(), lines.end(), [](std::string_view line) {
+    return !rank_of(line).empty() && names_exception(without_rank(line));
+  });
+  if (first == lines.end()) return;
+  const std::string_view rank = rank_of(*first);
+  std::erase_if(lines, [&](std::string_view line) { return rank_of(line) != rank; });
+}
+
 }  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -65,6 +80,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 std::string last_error(const std::string& lines) {
   std::vector<std::string_view> all = lines_of(lines);
+  keep_first_rank(all);
   std::transform(all.begin(), all.end(), all.begin(), without_rank);
   const auto last = std::find_if(all.rbegin(), all.rend(), names_exception);
   if (last == all.rend()) return last_line(lines);

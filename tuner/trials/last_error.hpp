@@ -12,8 +12,8 @@ namespace feedrate {
 std::vector<std::string_view> lines_of(std::string_view text);
 
 /// The last exception that Python printed, with the innermost line of the user's own files:
-/// "ValueError: loss is nan (train.py:12)". The last line if there is no exception. Short and
-/// printable.
+/// "ValueError: loss is nan (train.py:12)". Of several ranks, that of the first which failed. The
+/// last line if there is no exception. Short and printable.
 std::string last_error(const std::string& lines);
 
 /// Whether the script asked for more memory than the host or the GPU has, by its last lines.
