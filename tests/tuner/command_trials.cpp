@@ -47,6 +47,7 @@ struct Setting {
   std::function<void(const std::string&)> say_again = {};
   std::vector<std::string> sets = {};
   double timeout_s = 30;
+  double start_s = 0;
   double patience_s = 2;
 };
 
@@ -68,6 +69,7 @@ class Commands {
     plan.templates = parse_templates(setting.sets);
     if (!setting.rate.empty()) plan.rate.emplace(setting.rate);
     plan.timeout_s = setting.timeout_s;
+    plan.start_s = setting.start_s;
     plan.patience_s = setting.patience_s;
     plan.say_again = setting.say_again;
     return std::make_unique<CommandTrials>(std::move(plan), std::make_unique<ControlSocket>(),
@@ -307,6 +309,13 @@ TEST_CASE("A launch that hangs twice has failed", "[command]") {
   CHECK_THROWS_AS(trials->run(round_of(64)), CommandHung);
   CHECK(said == 1);
   CHECK(trials->run(round_of(66)).samples_per_s() == Approx(66));
+}
+
+TEST_CASE("A bound that contains the start of a launch is told as such", "[command]") {
+  // Bug: "within 65.0 s (--trial-timeout sets that time)", where --trial-timeout is 60 s.
+  const auto quiet = Commands::shell("sleep 1000", {.timeout_s = 1, .start_s = 0.25});
+  CHECK_THAT(thrown_by([&] { quiet->start(); }).what(),
+             ContainsSubstring("(--trial-timeout sets that time, less 250 ms for the start)"));
 }
 
 TEST_CASE("A command that reports its rate too rarely is ended", "[command]") {

@@ -200,7 +200,9 @@ void CommandLaunch::fail(Fault fault, const std::string& what, const std::string
 std::string CommandLaunch::ended_after(double seconds) {
   const std::string how = end() ? "ended" : "killed";
   return "within " + format_duration(seconds) + ", and was " + how +
-         " (--trial-timeout sets that time)";
+         " (--trial-timeout sets that time" +
+         (bounds_.start_s > 0 ? ", less " + format_duration(bounds_.start_s) + " for the start)"
+                              : ")");
 }
 
 void CommandLaunch::throw_silent() {

@@ -22,6 +22,7 @@ namespace feedrate {
 /// How long a launch is waited for.
 struct LaunchBounds {
   double timeout_s = 60;  ///< it is ended when it tells nothing of its speed for so long
+  double start_s = 0;     ///< of that: for its start, as a launch before it took
   double patience_s = 5;  ///< between asking it to end and killing it
 };
 

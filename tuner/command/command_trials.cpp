@@ -136,7 +136,8 @@ std::unique_ptr<CommandLaunch> CommandTrials::launch(const Config& config,
                     takes_batch_ ? config.batch : 1);
   auto launched = std::make_unique<CommandLaunch>(
       name_, spec_of(config), *socket_, std::move(source), options,
-      LaunchBounds{.timeout_s = plan_.timeout_s, .patience_s = plan_.patience_s});
+      LaunchBounds{
+          .timeout_s = plan_.timeout_s, .start_s = plan_.start_s, .patience_s = plan_.patience_s});
   launched->start_up();
   started_s_ += launched->start_up_s();
   counts_batches_ = launched->counts_batches() && !takes_batch_;

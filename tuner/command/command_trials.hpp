@@ -25,6 +25,7 @@ struct CommandPlan {
   std::optional<RateExpression> rate = {};  ///< finds the rate in what it prints
   Config reference;                         ///< the config that is launched first
   double timeout_s = 60;  ///< a launch that says nothing of its speed for so long is ended
+  double start_s = 0;     ///< of that: for its start, as a launch before it took
   double patience_s = 5;  ///< between asking a command to end and killing it
   const std::atomic<bool>* stop = nullptr;  ///< ends the preparation
   /// Is told that a launch hung and is made once more; where empty, no launch is made again.

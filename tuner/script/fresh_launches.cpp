@@ -23,6 +23,7 @@ CommandTrials make_trials(LaunchSpec spec, const Script& script,
   CommandPlan plan;
   plan.spec = std::move(spec);
   add_hook(plan.spec, *socket);
+  plan.start_s = script.start_s;
   plan.timeout_s = script.start_s + options.timeout_s;  // it may import and compile for minutes
   plan.with_config = [script](const LaunchSpec& bare, const Config& config) {
     LaunchSpec spec = bare;
