@@ -9,13 +9,17 @@ from .training import TrainingSigns, on_updates
 PATIENCE_S = 30.0  # without any sign of training
 STRANGE_S = 6.0  # of training without a batch of a DataLoader, until that is said
 MANY = 10  # updates: more than are made on what a script took ahead
+IDLE = 3  # updates beside a pass that was begun, until its rank is taken for one that another loads for
+SO_FAR = ("The script updates its weights without a batch of a DataLoader so far. If that goes on for %.0f s, the run "
+          "ends; --loader NAME waits longer." % PATIENCE_S)
 
 
 class Attribution:
     """A sign of training is of the loader that gave the last batch, as long as the pass over it goes on."""
 
-    def __init__(self, clock, say):
-        """`say(why)` is called, once, where the script trains on batches of no DataLoader."""
+    def __init__(self, clock, say, tell=lambda what, why: None):
+        """`say(why)` is called, once, where the script trains on batches of no DataLoader. `tell(what, why)` is called
+        before that, with what may change: a "note" on such updates so far, or that this rank is "idle"."""
         self.signs = TrainingSigns()
         self.by_hand = False  # many updates were made behind the end of a pass
         self._read = 0  # signs
@@ -23,6 +27,9 @@ class Attribution:
         self._is_old = False
         self._clock = clock
         self._say = say
+        self._tell = tell
+        self._is_noted = False
+        self._beside = None  # updates since a pass began that gave no batch yet; None: no such pass
         self.why = None  # what is said then
         self._forget_updates = lambda: None
         self._is_compiling = lambda: False
@@ -37,10 +44,16 @@ class Attribution:
     def signs_so_far(self):
         return self._read + self.signs.fresh
 
+    def began_pass(self):
+        """The script makes an iterator of a loader."""
+        if self._beside is None:
+            self._beside = 0
+
     def gave(self, seen, began):
         """A loader gave a batch, of a pass that began when so many signs were seen. The next sign
         is of the first whose pass goes on from before the last sign, as of two that are zipped;
         else of the last: what is evaluated after each step begins a pass each time."""
+        self._beside = None
         if not self._is_old:
             self._gave = seen
             self._is_old = began < self._read
@@ -100,6 +113,17 @@ class Attribution:
         self.by_hand = self.by_hand or (self._has_ended and self._updates >= MANY)
         if self._began_s is None:
             self._began_s = now_s
+        self._tell_so_far(now_s)
         if self._updates >= self._least and now_s - self._began_s > self._patience_s:
             self._least = math.inf  # said once
             self._say(self.why)
+
+    def _tell_so_far(self, now_s):
+        if self._beside is not None:
+            self._beside += 1
+            if self._beside == IDLE:
+                self._tell("idle", "trains in a process that takes no batches from its own DataLoader, since another "
+                           "process loads them for all, as with accelerate's dispatch_batches=True: set it to False")
+        if not self._is_noted and self._patience_s == PATIENCE_S and now_s - self._began_s > STRANGE_S:
+            self._is_noted = True
+            self._tell("note", SO_FAR)

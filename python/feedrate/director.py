@@ -91,7 +91,7 @@ class Director:
         self._plain = plain
         self._clock = clock
         self._seen = []
-        self._attribution = Attribution(clock, self._say_none)
+        self._attribution = Attribution(clock, self._say_none, self._tell)
         self.signs = self._attribution.signs
         self.signs_so_far = self._attribution.signs_so_far
         self.gave, self.ended = self._attribution.gave, self._attribution.ended
@@ -139,18 +139,23 @@ class Director:
             seen.renew(loader)
         return seen
 
-    def iterate(self, loader, iterate):
-        """What stands in the place of DataLoader.__iter__."""
+    def iterate(self, loader, iterate, only_evaluates=None):
+        """What stands in the place of DataLoader.__iter__. `only_evaluates`: whether this pass does, where that was
+        asked already."""
         seen = self._iterated(loader)
         seen.is_reached = True
         evaluations = self._evaluations()
-        if (self._is_wanted(seen) or seen is self._chosen) and not self._only_evaluates(loader):
+        is_measured = self._is_wanted(seen) or seen is self._chosen
+        if is_measured and only_evaluates is None:
+            only_evaluates = self._only_evaluates(loader)
+        if is_measured and not only_evaluates:
             if self._plain is not None:
                 return self._plain.iterate(loader, iterate)
             if self._session is not None and seen is self._chosen:
                 return self._session.new_epoch(loader)
         if evaluations is not None:
             return OtherPass(evaluations, lambda: iterate(loader))
+        self._attribution.began_pass()
         return Tracked(self, seen, loader, iterate(loader))
 
     def iterate_derived(self, loader, iterate):
@@ -158,10 +163,13 @@ class Director:
         go on through DataLoader.__iter__, make an iterator of PyTorch's kind itself, as that of
         torchdata, or bring its batches from anywhere."""
         seen = self._iterated(loader)
+        only_evaluates = None  # not asked yet
         if self._session is not None and seen is self._chosen:
             if not seen.makes_own:
                 self._session.new_pass()
-            elif not self._only_evaluates(loader):
+            else:
+                only_evaluates = self._only_evaluates(loader)
+            if only_evaluates is False:
                 return self._session.new_epoch(loader)
         is_plain = self._plain is not None and self._is_wanted(seen)
         if is_plain:
@@ -177,9 +185,11 @@ class Director:
         if not is_of_pytorch(made):
             return self._opaque(seen, made)
         seen.is_reached = seen.makes_own = True
-        if is_plain and not self._only_evaluates(loader):
-            return self._plain.reported(loader, made, making_s)
-        return self.iterate(loader, lambda _: made)
+        if is_plain:
+            only_evaluates = self._only_evaluates(loader)
+            if not only_evaluates:
+                return self._plain.reported(loader, made, making_s)
+        return self.iterate(loader, lambda _: made, only_evaluates)
 
     def _opaque(self, seen, made):
         """What a derived class brings. It may take its batches ahead: its own end is that of a pass."""
@@ -311,10 +321,12 @@ class Director:
 
     def _say_none(self, why=None):
         """`why`: what the script does, where nothing can ever be tuned."""
+        self._tell("none", why, in_vain=self._in_vain, others=[seen.describe() for seen in self._seen])
+
+    def _tell(self, what, why, **more):
+        """While nothing is chosen. Where nobody listens, the script goes on."""
         try:
-            self._connect().send({"hello": "none", "pid": os.getpid(), "in_vain": self._in_vain,
-                                  "why": why,
-                                  "others": [seen.describe() for seen in self._seen]})
+            self._connect().send(dict(more, hello=what, pid=os.getpid(), why=why))
         except OSError:
             pass
 

@@ -10,6 +10,7 @@ from unittest import mock
 from stub import MODULES, data, torch
 
 from feedrate import attach, director, session
+from feedrate.attribution import SO_FAR
 from feedrate.director import PATIENCE_S, Director
 from feedrate.evaluation import Evaluations
 from feedrate.lanes import Lanes
@@ -494,11 +495,33 @@ class ByHand(Choosing):
         self.epochs(Own(Numbers()))
         self.assertEqual(self.channel.sent, [])
 
+    def test_before_the_first_pass_is_noted_within_seconds(self):
+        # Bug: half a minute without a word of it.
+        self.loader(Numbers())
+        self.train_by_hand(7, 1.0)
+        self.assertEqual(self.channel.sent, [])
+        self.train_by_hand(7, 1.0)
+        self.assertEqual(self.told(), [("note", SO_FAR)])
+
+    def test_beside_a_pass_that_gives_no_batch_is_that_of_an_idle_rank(self):
+        # Bug: minutes of silence, since accelerate's dispatch_batches=True lets one rank load for all.
+        kept = iter(self.loader(Numbers()))
+        self.train_by_hand(10)
+        self.assertEqual([what for what, _ in self.told()], ["idle"])
+        del kept
+
+    def test_ahead_of_a_pass_is_that_of_no_idle_rank(self):
+        self.train_by_hand(10)
+        kept = iter(self.loader(Numbers()))
+        next(kept)
+        self.train_by_hand(10)
+        self.assertEqual(self.channel.sent, [])
+
     def test_of_a_warm_up_keeps_no_loader_from_being_chosen(self):
         # Would catch a script that is refused, since it compiles its step on random numbers before it trains.
         loader = self.loader(Numbers())
         self.train_by_hand(15, 1.5)
-        self.assertEqual(self.channel.sent, [])
+        self.assertEqual(self.told(), [("note", SO_FAR)])
         self.train(loader)
         self.assertEqual(self.chosen(), (1, "its loop trains"))
         self.assertEqual(MODULES["torch.optim.optimizer"]._hooks, {})
@@ -722,6 +745,23 @@ class IteratorsPastIter(Choosing):
                 return own._get_iterator()
 
         self.assertNotIsInstance(Stateful(Numbers())._get_iterator(), director.Tracked)
+
+    def test_are_asked_once_whether_they_only_evaluate(self):
+        # Would catch a second question, whose answer may be another one once the iterator is made.
+        class Stateful(self.module.DataLoader):
+            def _get_iterator(own):
+                return super()._get_iterator()
+
+            def __iter__(own):
+                return own._get_iterator()
+
+        loader = Stateful(Numbers())
+        with mock.patch.object(director, "is_of_pytorch", return_value=True):
+            self.train(loader)
+            evaluations = Served.made[0].evaluations
+            with mock.patch.object(evaluations, "only_evaluates", return_value=True) as asked:
+                self.assertEqual(self.evaluate(loader), 40)
+        self.assertEqual(asked.call_count, 1)
 
     def test_are_those_of_pytorch_within_iter(self):
         # Would catch workers that stay, of whose second pass nobody hears.

@@ -96,6 +96,8 @@ void ScriptSession::attach(const Attachment& attachment) {
     const bool has_ended = launched_.ended().has_value();
     welcome();
     if (is_complete()) return;
+    say_note(attachment);
+    if (waits_for_idle_rank(attachment.idle_patience_s)) strange_ = idle_;
     if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
     if (!in_vain_.empty()) throw_nothing(in_vain_);
     if (!strange_.empty()) throw_nothing(strange_);
@@ -133,6 +135,9 @@ void ScriptSession::welcome() {
 
 void ScriptSession::sort_in(std::unique_ptr<Channel> channel, Json greeting) {
   const auto who = greeting.value("hello", "");
+  if (who == "note") note_ = greeting.at("why").get<std::string>();
+  if (who == "idle") idle_ = greeting.at("why").get<std::string>();
+  if (who == "loader" && ranks_.empty()) first_rank_s_ = SteadyClock{}.now_s();
   if (who == "loader") ranks_.push_back({std::move(channel), std::move(greeting)});
   if (who == "watch") helpers_.push_back(std::move(channel));
   if (who == "none") {
@@ -150,6 +155,17 @@ void ScriptSession::sort_in(std::unique_ptr<Channel> channel, Json greeting) {
 
 bool ScriptSession::is_complete() const {
   return !ranks_.empty() && world() >= ranks_.front().greeting.value("world", 1);
+}
+
+/// All ranks may note the same: it is said once.
+void ScriptSession::say_note(const Attachment& attachment) {
+  if (note_ != said_note_) attachment.say(note_);
+  said_note_ = note_;
+}
+
+/// The first rank waits for a question then, and the idle one for the first: neither goes on.
+bool ScriptSession::waits_for_idle_rank(double patience_s) const {
+  return !idle_.empty() && !ranks_.empty() && SteadyClock{}.now_s() - first_rank_s_ > patience_s;
 }
 
 void ScriptSession::throw_late(double patience_s) {
@@ -207,7 +223,7 @@ void ScriptSession::throw_ended() {
     status = launched_.ended();
   }
   launched_.listen();
-  const std::string lines = launched_.last_lines();
+  const std::string lines = launched_.last_lines(said_lines);
   if (status && *status == 0) {
     throw ScriptEnded(Fault::trials, "The script came to its end before this trial was done.",
                       lines);
@@ -218,7 +234,7 @@ void ScriptSession::throw_ended() {
 
 void ScriptSession::throw_hung(const Watch& watch) {
   launched_.listen();
-  const std::string lines = launched_.last_lines(said_lines);
+  const std::string lines = launched_.last_lines();
   const bool gently = launched_.end(ending_patience_s);
   throw ChildHung(Fault::trials,
                   "The script finished no batch within " + format_duration(watch.bound_s) +

@@ -21,8 +21,10 @@ namespace feedrate {
 /// How a script is waited for until its training loop runs.
 struct Attachment {
   double patience_s = 300;                              ///< so long may pass until then
+  double idle_patience_s = 5;                           ///< for an idle rank, behind the first one
   const std::atomic<bool>* stop = nullptr;              ///< ends the wait
   std::function<void(double)> waiting = [](double) {};  ///< called again and again: seconds so far
+  std::function<void(const std::string&)> say = [](const std::string&) {};  ///< what the hook notes
 };
 
 /// What a script had when it ended without training with a loader that was attached to.
@@ -72,6 +74,8 @@ class ScriptSession {
   void welcome();
   void sort_in(std::unique_ptr<Channel> channel, Json greeting);
   bool is_complete() const;
+  void say_note(const Attachment& attachment);
+  bool waits_for_idle_rank(double patience_s) const;
   [[noreturn]] void throw_late(double patience_s);
   [[noreturn]] void throw_nothing(const std::string& why);
   [[noreturn]] void throw_ended();
@@ -82,9 +86,12 @@ class ScriptSession {
   std::vector<std::unique_ptr<Channel>> callers_;  ///< that have not said who they are
   std::vector<std::unique_ptr<Channel>> helpers_;  ///< feedrate.watch in the script
   std::vector<Rank> ranks_;
-  Json others_ = Json::array();  ///< loaders of processes that trained with none
-  std::string in_vain_;          ///< a script goes on without the loader that was asked for
-  std::string strange_;          ///< or trains on batches that can't be had with other settings
+  Json others_ = Json::array();   ///< loaders of processes that trained with none
+  std::string in_vain_;           ///< a script goes on without the loader that was asked for
+  std::string strange_;           ///< or trains on batches that can't be had with other settings
+  std::string note_, said_note_;  ///< of the hook, on what the script does before its loop
+  std::string idle_;              ///< why a rank may never come to a loop of its own
+  double first_rank_s_ = 0;       ///< when the first rank came to its loop
   double outside_s_ = 0;
 };
 

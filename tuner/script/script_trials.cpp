@@ -75,7 +75,8 @@ void ScriptTrials::launch() try {
   attached_ = std::make_unique<ScriptSession>(spec, *socket_);
   attached_->attach({.patience_s = attaching_patience * plan_.timeout_s,
                      .stop = plan_.stop,
-                     .waiting = plan_.waiting});
+                     .waiting = plan_.waiting,
+                     .say = plan_.say});
 } catch (...) {
   attached_.reset();
   throw;
