@@ -10,6 +10,7 @@ from .device import gpu_of
 from .lanes import attributes_of, has_plain_batches
 from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
 
+LONGEST_TUPLE = 8  # of numbers and words
 MOST_DATASETS = 64  # that are looked at
 
 
@@ -74,6 +75,10 @@ class Greeting:
             return "workers that stay would not see what set_epoch() of the dataset sets"
         return None
 
+    def _values_that_stay(self):
+        """Values of the dataset that workers which stay would not see change."""
+        return plain_values(self._loader.dataset) if self._why_workers_do_not_stay() is None else {}
+
 
 def with_inner(dataset):
     """A dataset and those that it is made of, as Subset and ConcatDataset hold them."""
@@ -86,6 +91,18 @@ def with_inner(dataset):
         inner = [held.get("dataset"), *(several[:MOST_DATASETS] if isinstance(several, (list, tuple)) else ())]
         left += [other for other in inner if other is not None and all(other is not seen for seen in found)]
     return found
+
+
+def plain_values(dataset):
+    """The numbers and words that it holds, and those inside of it, by where they are and their name."""
+    return {(index, name): value for index, one in enumerate(with_inner(dataset))
+            for name, value in attributes_of(one).items() if _is_plain(value)}
+
+
+def _is_plain(value):
+    if isinstance(value, tuple):
+        return len(value) <= LONGEST_TUPLE and all(map(_is_plain, value))
+    return isinstance(value, (bool, int, float, str))
 
 
 def place_of(torch):

@@ -64,6 +64,7 @@ class Session(Rounds, Greeting):
         self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
         self._errors = DataErrors()
+        self._sets = set()  # values of its dataset that the script changes between two epochs
         self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before,
                             self._errors.may_go_on)
         self._footprint = Footprint(self._batch, self._batch_bytes)
@@ -229,7 +230,8 @@ class Session(Rounds, Greeting):
             return {"failed": {"fault": "trials", "stderr_tail": "", "sentence": (
                 "The script took %d batches and updated no weights." % told["batches"])}}
         return {"round": told, "batches_per_update": updates.batches_each(), "at_once": updates.at_once(),
-                "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told()}
+                "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told(),
+                "sets": ", ".join(sorted(self._sets))}
 
     def _run(self, question):
         parts = {"coupled": self._coupled, "loader": self._drained, "device": self._replayed}
@@ -300,8 +302,11 @@ class Session(Rounds, Greeting):
         left_s = self._left_s = self._now()
         self._ahead_mark = None
         mark = self._times.mark() if self._times is not None else None
+        held = self._values_that_stay()
         self._channel.send({"outside": True})
         yield EPOCH_ENDS
+        now = self._values_that_stay()
+        self._sets.update(name for (index, name), value in held.items() if now.get((index, name), value) != value)
         self._channel.send({"outside": False})
         self._ahead_s = self.evaluations.trained_ahead_s(left_s)
         self._outside_s += self._now() - left_s - self._ahead_s

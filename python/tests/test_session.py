@@ -707,6 +707,24 @@ class Epochs(Asking):
             self.assertEqual(one["outside_s"] % 10, 0)
         self.assertGreater(told[0]["outside_s"], 0)
 
+    def test_with_other_values_of_the_dataset_are_told_of(self):
+        # Bug: workers that stay load with the values of an earlier epoch, and nobody is told.
+        for has_set_epoch, told in ((False, {"size"}), (True, {""})):
+            dataset = Numbers(12)
+            dataset.size, dataset.drawn = (64, 64), 0
+            if has_set_epoch:
+                dataset.set_epoch = lambda epoch: None
+            self.channel = Channel([question("coupled"), question("device"), question("coupled")])
+            session = Session(self.channel, data.DataLoader(dataset, batch_size=4), torch.ones(4, 2), None, given=2)
+            with self.assertRaises(Over):
+                for epoch in range(100):
+                    dataset.size = (64 + epoch, 64)
+                    for _ in session:
+                        self.train(STEP_S)
+                        dataset.drawn += 1
+                    session.new_epoch()
+            self.assertEqual({one["sets"] for one in self.channel.sent if "round" in one}, told)
+
     def test_that_the_workers_load_ahead_are_measured_whole(self):
         # Bug: 8 workers where 32 are a quarter faster: an epoch of 50 batches was measured as if it
         # went on for ever, and so had a steady rate.

@@ -87,6 +87,12 @@ std::vector<std::string> ScriptTrials::notes() const {
         "The script makes its DataLoader in each epoch, so that its workers start anew: make it "
         "once, before the loop over epochs.");
   }
+  if (!dataset_sets_.empty()) {
+    notes.push_back(
+        "The script's dataset has other values of " + dataset_sets_ +
+        " from epoch to epoch. Workers that stay do not see that; with --persistent off they start "
+        "anew in each epoch.");
+  }
   return notes;
 }
 

@@ -92,6 +92,7 @@ class ScriptTrials final : public TrialRunner {
   int batches_per_update_ = 0;  ///< 0: unknown
   int at_once_ = 1;             ///< batches that its loop takes before it does their steps
   bool is_made_anew_ = false;   ///< the script makes its loader in each epoch
+  std::string dataset_sets_;    ///< values of its dataset that change between two epochs
   std::string data_error_;      ///< of the script's own data, with any config; empty: none
   std::uint64_t data_errors_ = 0;
   std::map<std::string, std::vector<Config>> deaths_;  ///< configs, by how the script died

@@ -54,6 +54,16 @@ def makes_its_loader_anew():
             model.train(x)
 
 
+def sets_a_value_of_its_dataset():
+    dataset = Rows(SAMPLES)
+    dataset.size = 0
+    loader = DataLoader(dataset, batch_size=BATCH)
+    for epoch in range(1000):
+        dataset.size = epoch
+        for x, _ in loader:
+            model.train(x)
+
+
 def has_its_own_loop_over_batches():
     """A class that is derived from DataLoader and brings its batches from elsewhere."""
 
