@@ -277,6 +277,18 @@ def apply_diff(tmp, text):
 
 
 @test
+def a_command_that_loses_the_hook_is_refused_within_seconds(tmp):
+    # Bug: `PYTHONPATH=src python train.py` in a shell script, five minutes of waiting, and a sentence about DataLoaders.
+    waits = str(SCRIPTS / "mapped_torch.py")
+    for words, sentence in ((["env", "PYTHONPATH=src", PYTHON, waits], "with a PYTHONPATH of its own"),
+                            (["env", "-i", PYTHON, waits], "without the environment that it was given"),
+                            (["sh", "-c", f"'{PYTHON}' -uI '{waits}'; true"], "runs python -I, which ignores")):
+        started_s = time.monotonic()
+        refused(2, sentence, *QUIET, "--", *words, cwd=tmp, env=environment())
+        assert time.monotonic() - started_s < 60, "it was waited for"
+
+
+@test
 def a_value_that_an_option_gives_is_changed_on_the_command_line(tmp):
     # Bug: with `-j 0` the patch wrote a literal in the place of args.workers, and the option had no effect any more.
     shutil.copy(SCRIPTS / "options.py", tmp)

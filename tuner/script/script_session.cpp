@@ -3,13 +3,16 @@
 
 #include <poll.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "feedrate/report/text/format.hpp"
+#include "hook/lost_hook.hpp"
 #include "journal/request_json.hpp"
+#include "script/rank_answers.hpp"
 #include "trials/last_error.hpp"
 #include "trials/watched_child.hpp"
 
@@ -18,8 +21,6 @@ namespace {
 
 /// Between closing the channels and killing what is left.
 constexpr double ending_patience_s = 3;
-/// For the other ranks, once one has failed: what fails in all of them is told by all.
-constexpr double failing_patience_s = 3;
 /// torchrun prints dozens of lines behind the error of a rank.
 constexpr int said_lines = 200;
 
@@ -36,39 +37,6 @@ std::string said_last(const std::string& lines) {
   return lines.empty() ? ", and printed nothing."
                        : "; it said last: \"" + last_error(lines) + "\".";
 }
-
-/// What the ranks answer to one question.
-class Answers {
- public:
-  explicit Answers(std::size_t ranks) : answers_(ranks) {}
-
-  void put(std::size_t rank, Json answer) {
-    const bool failed = answer.contains("failed");
-    if (failed && failures_++ == 0) {
-      failure_ = answer.at("failed");
-      failed_s_ = SteadyClock{}.now_s();
-    }
-    answers_[rank] = std::move(answer);
-    ++count_;
-  }
-  /// One that has failed takes no more steps, and the others may wait in theirs for it.
-  bool are_all_that_come() const {
-    const bool waits_in_vain =
-        failures_ > 0 && SteadyClock{}.now_s() - failed_s_ > failing_patience_s;
-    return count_ == answers_.size() || waits_in_vain;
-  }
-  /// Of one rank, while others have not failed: they are out of step then.
-  const Json* lone_failure() const {
-    return failures_ > 0 && failures_ < answers_.size() ? &failure_ : nullptr;
-  }
-  std::vector<Json> take() { return std::move(answers_); }
-
- private:
-  std::vector<Json> answers_;
-  std::size_t count_ = 0, failures_ = 0;
-  Json failure_;  ///< the first
-  double failed_s_ = 0;
-};
 
 /// Adds what a script spent outside of its loop, also where it ends before it has answered.
 struct OutsideAdded {
@@ -98,6 +66,7 @@ void ScriptSession::attach(const Attachment& attachment) {
     if (is_complete()) return;
     say_note(attachment);
     if (waits_for_idle_rank(attachment.idle_patience_s)) strange_ = idle_;
+    require_hook(SteadyClock{}.now_s() - began_s);
     if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
     if (!in_vain_.empty()) throw_nothing(in_vain_);
     if (!strange_.empty()) throw_nothing(strange_);
@@ -121,7 +90,10 @@ void ScriptSession::wait_for_news() {
 
 /// Takes in who calls, and hears who they are.
 void ScriptSession::welcome() {
-  while (auto caller = socket_.accept()) callers_.push_back(std::move(caller));
+  while (auto caller = socket_.accept()) {
+    callers_.push_back(std::move(caller));
+    has_caller_ = true;
+  }
   for (auto& caller : callers_) {
     const bool open = caller->pull();
     if (auto greeting = caller->next()) {
@@ -168,6 +140,15 @@ bool ScriptSession::waits_for_idle_rank(double patience_s) const {
   return !idle_.empty() && !ranks_.empty() && SteadyClock{}.now_s() - first_rank_s_ > patience_s;
 }
 
+/// A command that loses the hook would be waited for in vain. It is looked for after 5 s, then
+/// every 2 s.
+void ScriptSession::require_hook(double waited_s) {
+  if (waited_s < next_look_s_ || has_caller_) return;
+  next_look_s_ = waited_s + 2;
+  const std::string how = how_hook_is_lost(::getpid(), socket_.folder());
+  if (!how.empty()) throw Error(Fault::usage, "The command " + how + ".");
+}
+
 void ScriptSession::throw_late(double patience_s) {
   const std::string within = " within " + format_duration(patience_s);
   if (ranks_.empty()) throw_nothing("had no training loop over a DataLoader of PyTorch" + within);
@@ -190,7 +171,7 @@ std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
   for (const Rank& rank : ranks_) {
     if (!rank.channel->send(question)) throw_ended();
   }
-  Answers answers(ranks_.size());
+  RankAnswers answers(ranks_.size());
   Pulse pulse(watch);
   const OutsideAdded added{pulse, outside_s_};
   for (;;) {

@@ -76,6 +76,7 @@ class ScriptSession {
   bool is_complete() const;
   void say_note(const Attachment& attachment);
   bool waits_for_idle_rank(double patience_s) const;
+  void require_hook(double waited_s);
   [[noreturn]] void throw_late(double patience_s);
   [[noreturn]] void throw_nothing(const std::string& why);
   [[noreturn]] void throw_ended();
@@ -92,6 +93,8 @@ class ScriptSession {
   std::string note_, said_note_;  ///< of the hook, on what the script does before its loop
   std::string idle_;              ///< why a rank may never come to a loop of its own
   double first_rank_s_ = 0;       ///< when the first rank came to its loop
+  bool has_caller_ = false;       ///< a process with the hook has called
+  double next_look_s_ = 5;        ///< for a hook that was lost, after so long a wait
   double outside_s_ = 0;
 };
 

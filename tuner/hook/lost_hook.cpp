@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "hook/lost_hook.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "feedrate/core/system_files.hpp"
+#include "process/process_tree.hpp"
+
+namespace feedrate {
+namespace {
+
+std::string proc_file(pid_t pid, const char* name) {
+  return "/proc/" + std::to_string(pid) + "/" + name;
+}
+
+/// Environment and command line have a zero behind each entry.
+std::vector<std::string_view> entries_of(const std::string& text) {
+  std::vector<std::string_view> entries = split(text, '\0');
+  if (!entries.empty() && entries.back().empty()) entries.pop_back();
+  return entries;
+}
+
+bool is_python(pid_t pid) {
+  std::error_code unknown;
+  return std::filesystem::read_symlink(proc_file(pid, "exe"), unknown)
+      .filename()
+      .string()
+      .starts_with("python");
+}
+
+/// Of -I, -E and -S the one that a word contains; 0 for none. Behind c, m, W and X comes a value.
+/// Source: "Command line and environment" of Python's documentation.
+char isolation_in(std::string_view word) {
+  if (!word.starts_with('-') || word.starts_with("--")) return 0;
+  const std::string_view letters = word.substr(1, word.find_first_of("cmWX") - 1);
+  const std::size_t found = letters.find_first_of("IES");
+  return found == letters.npos ? '\0' : letters[found];
+}
+
+/// The flag by which Python ignores the hook; 0 for none.
+char isolation_of(pid_t pid) {
+  const std::string text = read_text(proc_file(pid, "cmdline")).value_or("");
+  const std::vector<std::string_view> words = entries_of(text);
+  for (std::size_t w = 1; w < words.size() && words[w].starts_with('-'); ++w) {
+    if (const char flag = isolation_in(words[w])) return flag;
+    if (words[w] == "-c" || words[w] == "-m") break;
+    w += words[w] == "-W" || words[w] == "-X";
+  }
+  return 0;
+}
+
+/// How this process lost the hook; empty where it has it.
+std::string how_lost(pid_t pid, const std::string& folder) {
+  const std::string text = read_text(proc_file(pid, "environ")).value_or("");
+  const std::vector<std::string_view> variables = entries_of(text);
+  const auto has = [&](std::string_view begin, std::string_view part) {
+    return std::any_of(variables.begin(), variables.end(), [&](std::string_view variable) {
+      return variable.starts_with(begin) && variable.find(part) != variable.npos;
+    });
+  };
+  if (variables.empty()) return {};  // not ours to read, or gone
+  if (!has("FEEDRATE_ATTACH=", folder)) {
+    return "runs PyTorch without the environment that it was given, and so without autotune's "
+           "hook: "
+           "let PYTHONPATH and FEEDRATE_ATTACH pass, as by sudo "
+           "--preserve-env=PYTHONPATH,FEEDRATE_ATTACH";
+  }
+  if (!has("PYTHONPATH=", folder)) {
+    return "runs PyTorch with a PYTHONPATH of its own, and so without autotune's hook: write "
+           "PYTHONPATH=FOLDER:$PYTHONPATH there, or set it before autotune";
+  }
+  const char flag = is_python(pid) ? isolation_of(pid) : '\0';
+  if (!flag) return {};
+  return std::string("runs python -") + flag +
+         ", which ignores autotune's hook: leave out -I, -E and -S";
+}
+
+bool has_pytorch(pid_t pid) {
+  return read_text(proc_file(pid, "maps")).value_or("").find("/libtorch") != std::string::npos;
+}
+
+}  // namespace
+
+std::string how_hook_is_lost(pid_t root, const std::string& folder) {
+  std::string how;
+  std::vector<pid_t> with_hook;
+  for (const ProcessMark& process : descendants_of(root)) {
+    const std::string lost = how_lost(process.pid, folder);
+    if (lost.empty()) with_hook.push_back(process.pid);
+    if (!lost.empty() && how.empty() && has_pytorch(process.pid)) how = lost;
+  }
+  if (how.empty() || std::any_of(with_hook.begin(), with_hook.end(), has_pytorch)) return {};
+  return how;
+}
+
+}  // namespace feedrate
