@@ -164,7 +164,8 @@ class Lane:
         self._has_given = False
         self.stays = True  # whether its workers stay from epoch to epoch
         self.start_s = 0.0  # from its making to its first batch
-        self._levels = {}  # by prefetch: batches that lay ready behind its last round with the step
+        self.lever = None  # a change of the step in its rounds
+        self._levels = {}  # by prefetch and lever: batches that lay ready behind its last round with the step
         self.used = 0  # when it was used last; counts up
         self.by_epochs = {}  # by prefetch: batches of an epoch, where its rounds are whole ones
 
@@ -196,7 +197,7 @@ class Lane:
         somewhere else: the step would wait for the slowest of them. Where batches lie ready it
         waits for none.
         """
-        keeps_up = self._prefetch in self._levels and 2 * self.ready() >= self.capacity
+        keeps_up = self._kind() in self._levels and 2 * self.ready() >= self.capacity
         return 0 if keeps_up else self._workers
 
     def pids(self):
@@ -302,14 +303,18 @@ class Lane:
 
     def keep_level(self):
         """A round with the step is over: the next one begins with as many batches ready."""
-        self._levels[self._prefetch] = self.ready()
+        self._levels[self._kind()] = self.ready()
+
+    def _kind(self):
+        """Of its rounds: a faster step finds fewer batches ready."""
+        return self._prefetch, self.lever
 
     def resume(self, beat, empty=False):
         """Throws away what was loaded since its last round with the step; all that is ready, where
         `empty`. What lay ready then and is gone, because it loaded less ahead meanwhile or was
         drained, is waited for."""
         most = self.capacity
-        level = 0 if empty else self._levels.get(self._prefetch, 0)
+        level = 0 if empty else self._levels.get(self._kind(), 0)
         while most > 0 and self.ready() > level:
             self.take()
             most -= 1

@@ -17,24 +17,26 @@ class Pairs:
     # Changes of the step.
 
     def _lever(self, question):
-        """Rates of the step on ready batches, without a lever and with it, in pairs."""
+        """Rates of the loop without a lever and with it, in pairs."""
+        config = question["of"]
         if self._levers is None:
-            self._levers = Levers(self._torch, self._precision)
-        name, config = question["lever"], question["of"]
+            self._levers = Levers(self._torch, config["precision"])
         try:
-            yield from self._get_used_to(name, config)
+            with self._stepping_as(config, question):
+                return {"pairs": (yield from self._lever_pairs(question["lever"], config, question))}
         except Missing as why:
             return {"why_not": str(why)}
+
+    def _lever_pairs(self, name, config, question):
+        yield from self._get_used_to(name, config)
         pairs = []
         for pair in range(question["pairs"]):
             rates = {}
-            for pulled in (False, True) if pair % 2 == 0 else (True, False):
+            for pulled in in_turn(pair):
                 with self._levers.named(name) if pulled else contextlib.nullcontext():
-                    meter = Meter(self._torch, self._now)
-                    told = yield from self._replayed(config, Wanted(question), meter)
-                rates[pulled] = told["samples"] / told["duration_s"]
+                    rates[pulled] = yield from self._rate(config, question, lever=name if pulled else None)
             pairs.append([rates[False], rates[True]])
-        return {"pairs": pairs}
+        return pairs
 
     def _get_used_to(self, name, config):
         """The first steps with a lever compile or choose kernels, which may take a minute."""
@@ -49,18 +51,29 @@ class Pairs:
 
     def _cpp_loader(self, question):
         """Rates of the loop on what the config's workers load, and on what feedrate's C++ loader
-        does: one pair of rounds. The order is the other way round in every second one."""
+        does: one pair of rounds."""
         config, rates = question["of"], {}
         try:
             if self._other is None:
                 self._other = cpp_lane.made(self._loader, config, self._torch)
         except Missing as why:
             return {"why_not": str(why)}
-        for changed in (False, True) if question["pair"] % 2 == 0 else (True, False):
-            if changed:
-                self._lanes.quiet(None, self._beat)
-            wanted = Wanted(dict(question, warm_up=cpp_lane.WARM_UP if changed else None))
-            told = yield from self._coupled(config, wanted, Meter(self._torch, self._now),
-                                            self._other if changed else None)
-            rates[changed] = told["samples"] / told["duration_s"]
+        with self._stepping_as(config, question):
+            for changed in in_turn(question["pair"]):
+                rates[changed] = yield from (self._rate_of_other(config, question) if changed else
+                                             self._rate(config, question))
         return {"pairs": [[rates[False], rates[True]]]}
+
+    def _rate_of_other(self, config, question):
+        self._lanes.quiet(None, self._beat)
+        return self._rate(config, dict(question, warm_up=cpp_lane.WARM_UP), self._other)
+
+    def _rate(self, config, question, other=None, lever=None):
+        """Samples per second of the loop in one round."""
+        told = yield from self._coupled(config, Wanted(question), Meter(self._torch, self._now), other, lever)
+        return told["samples"] / told["duration_s"]
+
+
+def in_turn(pair):
+    """Whether a round of a pair has the change: the order is the other way round in every second one."""
+    return (False, True) if pair % 2 == 0 else (True, False)

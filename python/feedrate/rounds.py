@@ -22,11 +22,13 @@ WARM_UP_S = 0.5
 class Rounds(Pairs):
     """What a session can be asked to run. It has the lanes, and steps."""
 
-    def _coupled(self, config, wanted, meter, other=None):
-        """The script's loop steps on what the lane loads; `other`: a lane that is not the config's."""
+    def _coupled(self, config, wanted, meter, other=None, lever=None):
+        """The script's loop steps on what the lane loads; `other`: a lane that is not the config's; `lever`: the
+        change of the step that is switched on."""
         began_s = self._now()
         with self._starting(config):
             lane = other or self._lanes.use(config, self._beat)
+            lane.lever = lever
             lane.resume(self._beat)
             batch = lane.take()
         first_batch_s = self._now() - began_s

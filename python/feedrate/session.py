@@ -5,6 +5,7 @@
 its step and asks for the next one.
 """
 
+import contextlib
 import os
 import sys
 import threading
@@ -239,11 +240,17 @@ class Session(Rounds, Greeting):
             raise ValueError("this can't be measured in a script")
         config = question["config"]
         self._round = None
-        self._updates.begin(config["batch"] == self._batch)
-        self._asked, self._before = question, self._updates.batches
-        with step_settings(self._torch, config, question["own_precision"]):
+        with self._stepping_as(config, question):
+            self._asked, self._before = question, self._updates.batches
             meter = Meter(self._torch, self._now)
             return (yield from parts[question["part"]](config, Wanted(question), meter))
+
+    @contextlib.contextmanager
+    def _stepping_as(self, config, question):
+        """Rounds of a config: with its threads and number format, and with updates of its batch."""
+        self._updates.begin(config["batch"] == self._batch)
+        with step_settings(self._torch, config, question["own_precision"]):
+            yield
 
     def _passes_over(self, batches):
         """Whether the script trained before, and not in a round of so many batches: it may pass over those that

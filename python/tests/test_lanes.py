@@ -434,6 +434,22 @@ class LoadingAhead(unittest.TestCase):
         lane.resume(no_beat)
         self.assertEqual((lane.ready(), lane.warm_up()), (3, 0))
 
+    def test_a_step_that_is_changed_begins_with_what_its_own_rounds_left(self):
+        # Bug: torch.compile was twice as fast in a loop that its loader limits, as each round with it began with the
+        # batches that lay ready for the slower step.
+        lane, iterator = self.lane()
+        iterator.load(3)
+        lane.keep_level()
+        lane.lever = "compile"
+        self.assertEqual(lane.warm_up(), 2)
+        lane.resume(no_beat)
+        self.assertEqual(lane.ready(), 0)
+        lane.keep_level()
+        lane.lever = None
+        iterator.load(3)
+        lane.resume(no_beat)
+        self.assertEqual((lane.ready(), lane.warm_up()), (3, 0))
+
     def test_workers_that_cannot_keep_up_get_going_first(self):
         # Bug: rounds of 8 workers that waited were 8 % slow, and scattered by 7 % instead of 3 %,
         # since all workers of a lane that goes on began at once.

@@ -158,12 +158,12 @@ class Changes(Asking):
     """Of the step."""
 
     def lever(self, name, **more):
-        asked = dict(question("device", **more), ask="lever", lever=name, pairs=3)
+        asked = dict(question("coupled", **more), ask="lever", lever=name, pairs=3)
         asked["of"] = asked.pop("config")
         return self.answers(asked)
 
-    def test_are_measured_in_pairs_with_and_without(self):
-        # Bug: a lever that is never on, or one that stays on.
+    def test_are_measured_in_the_loop_in_pairs_with_and_without(self):
+        # Bug: a lever that is never on, or one that stays on; "2x" of the step alone, whose loop waits for data.
         on, seen = [], []
 
         @contextlib.contextmanager
@@ -173,14 +173,31 @@ class Changes(Asking):
             on.pop()
 
         with mock.patch.object(pairs.Levers, "named", pulled):
-            session = self.session([dict(question("device"), ask="lever", lever="fused", pairs=3, of=CONFIG)])
+            session = self.session([dict(question("coupled"), ask="lever", lever="fused", pairs=3, of=CONFIG)])
             with self.assertRaises(Over):
                 for _ in session:
                     seen.append(bool(on))
                     self.train(STEP_S / 2 if on else STEP_S)
         told = self.channel.sent[-1]["pairs"]
-        self.assertEqual([with_it / without for without, with_it in told], [2.0] * 3)
+        gain = (LOAD_S + STEP_S) / (LOAD_S + STEP_S / 2)
+        self.assertEqual([with_it / without for without, with_it in told], [gain] * 3)
         self.assertEqual((on, set(seen)), ([], {True, False}))
+
+    def test_have_lanes_that_know_which_is_on(self):
+        # Bug: a round with a lever that began with the batches that lay ready without it.
+        known = []
+        with mock.patch.object(pairs.Levers, "named", lambda *_: contextlib.nullcontext()), \
+                mock.patch.object(Lane, "resume", lambda lane, *_: known.append(lane.lever)):
+            self.lever("fused")
+        self.assertEqual(known, [None, "fused", "fused", None, None, "fused"])
+
+    def test_are_those_of_the_config_with_its_threads(self):
+        # Bug: gains with all cores, of a recommendation with two step threads.
+        threads = set()
+        with mock.patch.object(pairs.Levers, "named", lambda *_: contextlib.nullcontext()), \
+                mock.patch.object(Lane, "resume", lambda *_: threads.add(torch.get_num_threads())):
+            self.lever("fused", config={"step_threads": 7})
+        self.assertEqual((threads, torch.get_num_threads()), ({7}, 2))
 
     def test_that_the_script_can_not_have_are_told(self):
         told = self.lever("tf32")
@@ -556,10 +573,12 @@ class Groups(Asking):
             yield
             steps.append(self.trained - before)
 
-        asked = [dict(question("device"), ask="lever", lever="fused", pairs=1, of=CONFIG) for _ in range(3)]
+        asked = [dict(question("coupled"), ask="lever", lever="fused", pairs=1, of=CONFIG) for _ in range(3)]
         with mock.patch.object(pairs.Levers, "named", pulled):
             self.told(8, question("coupled"), *asked)
         self.assertEqual(steps[::2], [8, 8, 8])
+        rates = [rate for told in self.channel.sent if "pairs" in told for rate in told["pairs"][0]]
+        self.assertEqual(rates, [4 / (LOAD_S + STEP_S)] * 6)
 
 
 class TakenAhead(Asking):

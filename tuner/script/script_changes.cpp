@@ -110,10 +110,11 @@ WhatIf ScriptTrials::in_pairs(std::string_view name, const Trial& trial,
           geometric_interval(gains, 0.05)};
 }
 
-/// All pairs are one question: getting used to a lever takes long.
+/// In the loop: a faster step may only wait longer for its data. All pairs are one question:
+/// getting used to a lever takes long.
 WhatIf ScriptTrials::with_lever(std::string_view name, const Trial& trial) {
-  const RoundOptions round{.seconds = 0.2, .min_batches = 3};
-  Json question = question_of({Part::device, trial.config, round});
+  const RoundOptions round{.seconds = 0.3, .min_batches = 3};
+  Json question = question_about({Part::coupled, trial.config, round});
   question["ask"] = "lever";
   question["lever"] = name;
   question["pairs"] = lever_pairs(trial);
@@ -128,7 +129,7 @@ void ScriptTrials::try_cpp_loader(Outcome& outcome) {
   }
   const Trial trial = outcome.recommended();
   const RoundOptions round{.seconds = 1.0, .min_batches = 5};
-  Json question = question_of({Part::coupled, trial.config, round});
+  Json question = question_about({Part::coupled, trial.config, round});
   question["ask"] = cpp_loader.name;
   std::vector<Json> questions(static_cast<std::size_t>(lever_pairs(trial)), question);
   for (std::size_t pair = 0; pair < questions.size(); ++pair) questions[pair]["pair"] = pair;

@@ -54,8 +54,8 @@ class TrialRunner : public Measurer {
   /// is unknown. Measured now.
   virtual std::string decoding() { return {}; }
 
-  /// Measures what changes of a script's step bring, and writes them to `outcome.what_if`; why not,
-  /// to `outcome.not_applicable`.
+  /// Measures what changes of a script's step bring its loop, and writes them to `outcome.what_if`;
+  /// why not, to `outcome.not_applicable`.
   virtual void try_levers(Outcome&) {}
 
   /// Measures the loop with feedrate's C++ loader in the place of the script's, and writes it to

@@ -52,13 +52,13 @@ TEST_CASE("The table of what-ifs keeps to its columns, and is empty without any"
 }
 
 TEST_CASE("Changes of a script's step are told as such, with what to write", "[what_if]") {
-  // Bug: "2x without fused", or a gain of the step alone that passes for one of the loop.
+  // Bug: "2x without fused", or a gain of the loop that passes for one of the step alone.
   Outcome outcome = example();
   outcome.what_if = {{"channels_last", {}, 861, {2.1, 1.9, 2.3}},
                      {"fused", {}, 500, {1.1, 1.0, 1.2}}};
   outcome.not_applicable = {{"what_if", "tf32", "the script trains on no GPU"}};
   const std::string text = what_if_text(outcome);
-  CHECK(text.find("only the step were changed, its rate alone") != std::string::npos);
+  CHECK(text.find("only the step were changed: rate of the loop") != std::string::npos);
   CHECK(text.find("now:") == std::string::npos);
   CHECK(text.find("fused optimizer") != std::string::npos);
   CHECK(text.find("TF32 (the script trains on no GPU)") != std::string::npos);
@@ -68,7 +68,7 @@ TEST_CASE("Changes of a script's step are told as such, with what to write", "[w
 
 TEST_CASE("What another loader brought stands apart from the table, with the line to write",
           "[what_if]") {
-  // Bug: a gain of the whole loop among those of the step alone.
+  // Bug: another loader among the changes of the step.
   Outcome outcome = example();
   outcome.what_if = {{"cpp_loader", outcome.trials[1].config, 2410, {3.2, 3.0, 3.4}}};
   CHECK(what_if_text(outcome).empty());

@@ -67,8 +67,8 @@ inline std::string what_if_meaning(std::string_view name) {
 }
 
 /// The table as lines of at most `width` columns, each ended; empty without what-ifs. The configs
-/// are told apart as the reference and what is recommended. Changes of a script's step are those of
-/// the step alone.
+/// are told apart as the reference and what is recommended. A change of a script's step shows the
+/// rate of its loop with what is recommended.
 inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
                                 std::size_t width = 80) {
   std::vector<WhatIf> rows = outcome.what_if;
@@ -78,7 +78,7 @@ inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
   const std::string columns = width < 60 ? "gain" : "samples/s, gain";
   const bool of_step = step_lever_named(rows.front().name) != nullptr;
   const std::string what =
-      of_step ? "only the step were changed, its rate alone (" : "only one cost were removed (";
+      of_step ? "only the step were changed: rate of the loop (" : "only one cost were removed (";
   std::string text = labelled("IF", what + columns + ")", indent, width);
   std::string_view head;
   for (const WhatIf& row : rows) {
