@@ -8,6 +8,7 @@ Missing where the script has nothing to change.
 
 import contextlib
 import gc
+import sys
 
 from .device import all_optimizers, device_of, weights_of
 from .stepping import number_format
@@ -109,9 +110,7 @@ class Levers:
 
     @contextlib.contextmanager
     def fused(self):
-        optimizers = [one for one in self._optimizers if "fused" in getattr(one, "defaults", ())]
-        if not optimizers:
-            raise Missing("the script's optimizer has no fused form")
+        optimizers = self._optimizers_with("fused")
         groups = [group for one in optimizers for group in one.param_groups]
         if all(group.get("fused") for group in groups):
             raise Missing("the optimizer is fused already")
@@ -129,6 +128,36 @@ class Levers:
                 group.update(fused=fused, foreach=foreach)
             for _, values, step in steps:
                 values["step"] = values["step"].to(step.device)
+
+    @contextlib.contextmanager
+    def foreach(self):
+        groups = [group for one in self._optimizers_with("foreach") for group in one.param_groups]
+        if all(group.get("fused") for group in groups):
+            raise Missing("the optimizer is fused")
+        groups = [group for group in groups if not group.get("fused") and not self._is_foreach(group)]
+        if not groups:
+            raise Missing("it is on already")
+        before = [(group, group.get("foreach")) for group in groups]
+        for group in groups:
+            group["foreach"] = True
+        try:
+            yield
+        finally:
+            for group, foreach in before:
+                group["foreach"] = foreach
+
+    def _optimizers_with(self, form):
+        found = [one for one in self._optimizers if form in getattr(one, "defaults", ())]
+        if not found:
+            raise Missing("the script's optimizer has no %s form" % form)
+        return found
+
+    def _is_foreach(self, group):
+        """Whether it is on, or left to PyTorch, which chooses it for weights that are all on a GPU."""
+        if group.get("foreach") is not None:
+            return group["foreach"]
+        choose = sys.modules["torch.optim.optimizer"]._default_to_fused_or_foreach
+        return choose(group["params"], group.get("differentiable", False))[1]
 
     @contextlib.contextmanager
     def compile(self):

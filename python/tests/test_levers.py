@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of levers: what is changed within one, and that nothing is behind it."""
 
+import sys
 import types
 import unittest
 from unittest import mock
@@ -72,6 +73,12 @@ class Adam:
         self.state = {weight: {"step": Data([1]), "mean": Data([0.5])} for weight in weights}
 
 
+class Chooser:
+    @staticmethod
+    def _default_to_fused_or_foreach(weights, differentiable, use_fused=False):
+        return False, not differentiable and all(weight.device.startswith("cuda") for weight in weights)
+
+
 class WithModel(unittest.TestCase):
     def setUp(self):
         self.weight, self.bias = Weight([1, 2]), Weight([3], dimensions=1)
@@ -81,9 +88,10 @@ class WithModel(unittest.TestCase):
         self.optimizer = Adam([self.weight, self.bias])
         self.torch = types.SimpleNamespace(nn=stub.nn, channels_last=LAST, cuda=stub.cuda,
                                            compile=lambda call: ("compiled", call()))
-        patch = mock.patch.object(levers, "all_optimizers", return_value=[self.optimizer])
-        patch.start()
-        self.addCleanup(patch.stop)
+        for patch in (mock.patch.object(levers, "all_optimizers", return_value=[self.optimizer]),
+                      mock.patch.dict(sys.modules, {"torch.optim.optimizer": Chooser})):
+            patch.start()
+            self.addCleanup(patch.stop)
         self.levers = Levers(self.torch, "fp32")
 
 
@@ -116,6 +124,13 @@ class Pulled(WithModel):
         self.assertEqual((group["fused"], group["foreach"]), (None, None))
         self.assertEqual(self.optimizer.state[self.weight]["step"].device, "cpu")
 
+    def test_the_optimizer_updates_by_multi_tensor_kernels_and_as_before_behind_it(self):
+        # Bug: a script whose weights are not all on a GPU did not hear of foreach=True.
+        group = self.optimizer.param_groups[0]
+        with self.levers.named("foreach"):
+            self.assertEqual((group["fused"], group["foreach"]), (None, True))
+        self.assertEqual((group["fused"], group["foreach"]), (None, None))
+
     def test_the_model_is_compiled_once_and_only_within(self):
         for _ in range(2):
             with self.levers.named("compile"):
@@ -145,6 +160,12 @@ class Nothing(WithModel):
         self.assertIn("so already", self.missing("channels_last"))
         self.optimizer.param_groups[0]["fused"] = True
         self.assertIn("fused already", self.missing("fused"))
+        self.assertIn("is fused", self.missing("foreach"))
+        self.optimizer.param_groups[0].update(fused=None, foreach=True)
+        self.assertIn("on already", self.missing("foreach"))
+        self.optimizer.param_groups[0]["foreach"] = None
+        self.weight.device = self.bias.device = "cuda:1"  # where it is PyTorch's default
+        self.assertIn("on already", self.missing("foreach"))
         self.model._compiled_call_impl = print
         self.assertIn("compiled already", self.missing("compile"))
         self.levers = Levers(self.torch, "bf16")
@@ -155,6 +176,7 @@ class Nothing(WithModel):
             self.assertIn("no GPU", self.missing(name))
         self.optimizer.defaults = {}
         self.assertIn("no fused form", self.missing("fused"))
+        self.assertIn("no foreach form", self.missing("foreach"))
         self.optimizer.param_groups[0]["params"] = []
         self.levers = Levers(self.torch, "fp32")
         self.assertIn("no module", self.missing("compile"))

@@ -16,7 +16,7 @@ struct StepLever {
 };
 
 /// All of them change rounding at most, but for bf16 and fp16, which compute in fewer bits.
-inline constexpr std::array<StepLever, 7> step_levers = {{
+inline constexpr std::array<StepLever, 8> step_levers = {{
     {"tf32", "TF32", "torch.set_float32_matmul_precision('high')"},
     {"bf16", "bf16 autocast", "torch.autocast(DEVICE, dtype=torch.bfloat16) around model and loss"},
     {"fp16", "fp16 autocast",
@@ -24,6 +24,7 @@ inline constexpr std::array<StepLever, 7> step_levers = {{
     {"channels_last", "channels_last",
      "model.to(memory_format=torch.channels_last), before the optimizer is made"},
     {"fused", "fused optimizer", "fused=True of the optimizer"},
+    {"foreach", "foreach optimizer", "foreach=True of the optimizer"},
     {"cudnn_benchmark", "cudnn.benchmark", "torch.backends.cudnn.benchmark = True"},
     {"compile", "torch.compile", "model.compile()"},
 }};
