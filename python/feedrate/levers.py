@@ -7,11 +7,13 @@ Missing where the script has nothing to change.
 """
 
 import contextlib
+import functools
 import gc
 import sys
 
 from .device import all_optimizers, device_of, weights_of
 from .stepping import number_format
+from .training import is_non_blocking
 
 
 class Missing(Exception):
@@ -28,11 +30,13 @@ def models(torch, optimizers):
 
 
 class Levers:
-    """What is switched in this script, whose steps have the number format `own`."""
+    """What is switched in this script."""
 
-    def __init__(self, torch, own):
+    def __init__(self, torch, config):
+        """`config` of the rounds without a lever."""
         self._torch = torch
-        self._own = own
+        self._own = config["precision"]
+        self._config = config
         self._device = device_of(torch)
         self._optimizers = all_optimizers()
         self._models = models(torch, self._optimizers)
@@ -41,6 +45,13 @@ class Levers:
     def named(self, name):
         """The context of a lever. Raises Missing, here or where it is entered."""
         return getattr(self, name)()
+
+    def config(self, name):
+        """Of the rounds with a lever. Raises Missing."""
+        if name != "non_blocking":
+            return self._config
+        self._only_on_gpus()
+        return dict(self._config, pinned=True)
 
     def bf16(self):
         return self._autocast("bf16")
@@ -160,6 +171,18 @@ class Levers:
         return choose(group["params"], group.get("differentiable", False))[1]
 
     @contextlib.contextmanager
+    def non_blocking(self):
+        """Together with pinned memory, without which a copy waits all the same."""
+        tensor, copies = self._torch.Tensor, PinnedCopies()
+        with _set((tensor, "to", copies.not_waiting(tensor.to, names_gpu)),
+                  (tensor, "cuda", copies.not_waiting(tensor.cuda, lambda *_: True))):
+            yield
+        if copies.number == 0:
+            raise Missing("the loop copies no pinned batch to the GPU by to() or cuda()")
+        if copies.changed == 0 and self._config["pinned"]:
+            raise Missing("the copies are so already")
+
+    @contextlib.contextmanager
     def compile(self):
         if not self._models:
             raise Missing("no module was found whose weights are updated")
@@ -175,6 +198,52 @@ class Levers:
         finally:
             for one in self._models:
                 one._compiled_call_impl = None
+
+
+class PinnedCopies:
+    """Copies of tensors from pinned memory to a GPU, which need not wait. All others stay as they are: a copy to the
+    CPU that does not wait gives wrong data."""
+
+    def __init__(self):
+        self.number = self.changed = 0
+
+    def not_waiting(self, copy, goes_to_gpu):
+        """In the place of Tensor.to() or cuda()."""
+        @functools.wraps(copy)
+        def copied(batch, *args, **kwargs):
+            if goes_to_gpu(args, kwargs) and _is_pinned(batch):
+                self.number += 1
+                if not is_non_blocking(args, kwargs):
+                    self.changed += 1
+                    args, kwargs = non_blocking_call(args, kwargs)
+            return copy(batch, *args, **kwargs)
+
+        return copied
+
+
+def names_gpu(args, kwargs):
+    """Whether a call of Tensor.to() names a GPU, or a tensor on one."""
+    device = kwargs.get("device", kwargs.get("other", args[0] if args else None))
+    if isinstance(device, str):
+        return device.partition(":")[0] == "cuda"
+    if isinstance(device, int):  # as a number, it is a GPU
+        return True
+    return getattr(device, "is_cuda", False) or getattr(device, "type", None) == "cuda"
+
+
+def non_blocking_call(args, kwargs):
+    """The arguments of a call of Tensor.to() or cuda() that then does not wait."""
+    place = next((place for place, given in enumerate(args) if isinstance(given, bool)), None)
+    if place is None:
+        return args, dict(kwargs, non_blocking=True)
+    return (*args[:place], True, *args[place + 1:]), kwargs
+
+
+def _is_pinned(tensor):
+    try:
+        return not tensor.is_cuda and tensor.is_pinned()
+    except RuntimeError:  # sparse ones can't tell
+        return False
 
 
 @contextlib.contextmanager

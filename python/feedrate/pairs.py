@@ -20,7 +20,7 @@ class Pairs:
         """Rates of the loop without a lever and with it, in pairs."""
         config = question["of"]
         if self._levers is None:
-            self._levers = Levers(self._torch, config["precision"])
+            self._levers = Levers(self._torch, config)
         try:
             with self._stepping_as(config, question):
                 return {"pairs": (yield from self._lever_pairs(question["lever"], config, question))}
@@ -28,13 +28,14 @@ class Pairs:
             return {"why_not": str(why)}
 
     def _lever_pairs(self, name, config, question):
-        yield from self._get_used_to(name, config)
-        pairs = []
+        changed, pairs = self._levers.config(name), []
+        yield from self._get_used_to(name, changed)
         for pair in range(question["pairs"]):
             rates = {}
             for pulled in in_turn(pair):
                 with self._levers.named(name) if pulled else contextlib.nullcontext():
-                    rates[pulled] = yield from self._rate(config, question, lever=name if pulled else None)
+                    rates[pulled] = yield from (self._rate(changed, question, lever=name) if pulled else
+                                                self._rate(config, question))
             pairs.append([rates[False], rates[True]])
         return pairs
 

@@ -7,9 +7,10 @@ from unittest import mock
 
 from fake_cuda import FakeCuda, Stream
 from stub import data, torch
-from test_session import CONFIG, Asking, Clock, question
+from test_session import CONFIG, LOAD_S, STEP_S, Asking, Clock, question
 
 from feedrate.gpu_time import MOST_PENDING, StepTimes, union_s
+from feedrate.lanes import Lane
 
 
 class Union(unittest.TestCase):
@@ -144,6 +145,26 @@ class Rounds(Asking):
         with mock.patch("feedrate.device.trained_weight", return_value=weight):
             one = self.round_on_gpu("coupled", seconds=4.0, gpu=1)
         self.assertGreater(one["step_s"] / one["duration_s"], 0.98)
+
+    def test_copies_that_do_not_wait_have_a_lane_of_pinned_memory(self):
+        # Bug: non_blocking=True for batches that are not pinned, which wait all the same.
+        take = Lane.take
+
+        def taken(lane):
+            batch = take(lane)
+            batch.is_pinned = lambda: lane._loader.pin_memory
+            return batch
+
+        def copied(batch, device, non_blocking=False):
+            Clock.now_s += 0.0 if non_blocking and batch.is_pinned() else 0.125
+            return batch
+
+        asked = dict(question("coupled"), ask="lever", lever="non_blocking", pairs=2, of=CONFIG)
+        with mock.patch.object(torch, "cuda", FakeCuda(Clock)), mock.patch.object(Lane, "take", taken), \
+                mock.patch.multiple(torch.Tensor, create=True, to=copied, cuda=copied):
+            told = self.answers(asked, step=lambda batch: batch.to("cuda"))[-1]
+        self.assertEqual([with_it / without for without, with_it in told["pairs"]],
+                         [(LOAD_S + STEP_S + 0.125) / (LOAD_S + STEP_S)] * 2)
 
     def test_where_cuda_is_not_in_use_nothing_of_it_is_called(self):
         # Bug: CUDA initialized by the hook in a script that trains on the cpu.

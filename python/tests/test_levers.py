@@ -12,6 +12,7 @@ from feedrate import levers
 from feedrate.levers import Levers, Missing
 
 LAST = "channels_last"
+CONFIG = {"precision": "fp32", "pinned": False}
 
 
 class Data:
@@ -92,7 +93,7 @@ class WithModel(unittest.TestCase):
                       mock.patch.dict(sys.modules, {"torch.optim.optimizer": Chooser})):
             patch.start()
             self.addCleanup(patch.stop)
-        self.levers = Levers(self.torch, "fp32")
+        self.levers = Levers(self.torch, CONFIG)
 
 
 class Pulled(WithModel):
@@ -148,6 +149,76 @@ class Pulled(WithModel):
         self.assertIsNone(group["fused"])
 
 
+class Batch:
+    """A tensor that notes how it is copied."""
+
+    def __init__(self, pinned=True, is_cuda=False):
+        self.pinned, self.is_cuda = pinned, is_cuda
+
+    def is_pinned(self):
+        if self.pinned is None:
+            raise NotImplementedError("Could not run 'aten::is_pinned' with arguments from the 'SparseCPU' backend")
+        return self.pinned
+
+    def to(self, *args, **kwargs):
+        return args, kwargs
+
+    def cuda(self, *args, **kwargs):
+        return args, kwargs
+
+
+class Copies(WithModel):
+    def setUp(self):
+        super().setUp()
+        self.torch.Tensor = Batch
+        self.gpu = types.SimpleNamespace(type="cuda")
+
+    def levers_of(self, pinned):
+        return Levers(self.torch, dict(CONFIG, pinned=pinned))
+
+    def test_from_pinned_memory_to_the_gpu_do_not_wait(self):
+        # Bug: x.to(device, dtype, False) with two values for non_blocking, or x.cuda() that waits.
+        x, like = Batch(), Batch(is_cuda=True)
+        before = Batch.to, Batch.cuda
+        with self.levers_of(False).named("non_blocking"):
+            for got in (x.to("cuda"), x.to("cuda:1"), x.to(1), x.to(self.gpu), x.to(like), x.cuda(), x.cuda(0),
+                        x.to(device="cuda"), x.to(other=like), x.to("cuda", non_blocking=False)):
+                self.assertIs(got[1]["non_blocking"], True)
+            self.assertEqual(x.to("cuda", "bf16", False, True), (("cuda", "bf16", True, True), {}))
+            self.assertEqual(x.cuda(0, True), ((0, True), {}))
+        self.assertEqual((Batch.to, Batch.cuda), before)
+
+    def test_of_other_kinds_stay_as_they_are(self):
+        # Bug: loss.to("cpu") that does not wait gives the numbers of the step before.
+        cpu, dtype = types.SimpleNamespace(type="cpu"), object()
+        with self.levers_of(False).named("non_blocking"):
+            Batch().cuda()
+            for x, args in ((Batch(False), ["cuda"]), (Batch(None), ["cuda"]), (Batch(is_cuda=True), ["cuda"]),
+                            (Batch(), ["cpu"]), (Batch(), [cpu]), (Batch(), [dtype]), (Batch(), [Batch()])):
+                self.assertEqual(x.to(*args), (tuple(args), {}))
+
+    def test_that_do_not_wait_already_leave_nothing_to_change(self):
+        # Bug: "1.00x" of a script that has it already.
+        def missing(pinned, copy):
+            with self.assertRaises(Missing) as caught, self.levers_of(pinned).named("non_blocking"):
+                copy()
+            return str(caught.exception)
+
+        self.assertIn("so already", missing(True, lambda: Batch().to("cuda", non_blocking=True)))
+        self.assertIn("no pinned batch", missing(True, lambda: Batch(False).to("cuda")))
+        with self.levers_of(False).named("non_blocking"):  # but its memory is not pinned
+            Batch().to("cuda", non_blocking=True)
+
+    def test_come_with_pinned_memory(self):
+        one = self.levers_of(False)
+        self.assertEqual(one.config("fused"), CONFIG)
+        with self.assertRaises(Missing) as caught:
+            one.config("non_blocking")
+        self.assertIn("no GPU", str(caught.exception))
+        with mock.patch.object(one, "_device", "cuda"):
+            self.assertEqual(one.config("non_blocking"), dict(CONFIG, pinned=True))
+
+
 class Nothing(WithModel):
     def missing(self, name):
         with self.assertRaises(Missing) as caught, self.levers.named(name):
@@ -168,7 +239,7 @@ class Nothing(WithModel):
         self.assertIn("on already", self.missing("foreach"))
         self.model._compiled_call_impl = print
         self.assertIn("compiled already", self.missing("compile"))
-        self.levers = Levers(self.torch, "bf16")
+        self.levers = Levers(self.torch, dict(CONFIG, precision="bf16"))
         self.assertIn("in bf16 already", self.missing("bf16"))
 
     def test_is_changed_that_is_not_there(self):
@@ -178,7 +249,7 @@ class Nothing(WithModel):
         self.assertIn("no fused form", self.missing("fused"))
         self.assertIn("no foreach form", self.missing("foreach"))
         self.optimizer.param_groups[0]["params"] = []
-        self.levers = Levers(self.torch, "fp32")
+        self.levers = Levers(self.torch, CONFIG)
         self.assertIn("no module", self.missing("compile"))
         self.assertIn("no convolution", self.missing("channels_last"))
 

@@ -1099,8 +1099,8 @@ def what_changes_of_the_step_bring_is_measured_where_it_is_asked_for(tmp):
     tried = {row["name"]: row["speedup"] for row in report["what_if"]}
     left_out = {one["value"] for one in report["space"]["not_applicable"] if one["axis"] == "what_if"}
     assert tried and tried.keys() | left_out == {"tf32", "bf16", "fp16", "channels_last", "fused",
-                                                 "foreach", "cudnn_benchmark", "compile"}, (tried, left_out)
-    assert {"tf32", "fp16", "cudnn_benchmark"} <= left_out, left_out
+                                                 "foreach", "non_blocking", "cudnn_benchmark", "compile"}, (tried, left_out)
+    assert {"tf32", "fp16", "non_blocking", "cudnn_benchmark"} <= left_out, left_out
     assert all(row["low"] <= row["estimate"] <= row["high"] for row in tried.values()), tried
     assert "only the step were changed" in out and "check that it converges" in out, out
     assert "bf16" not in report["recommendation"]["config"].values(), report["recommendation"]

@@ -67,7 +67,8 @@ void add_late(CLI::App& app, LateTexts& texts) {
          "At the end, measure the speed without one cost at a time: decoding, "
          "augmentation, the step, the loader. Takes up to 20 s more. For a script: how fast "
          "its loop would be with bf16, TF32, channels_last, a fused or foreach "
-         "optimizer, or torch.compile; with bf16 or fp16 named, only in that precision.")
+         "optimizer, non_blocking copies or torch.compile; with bf16 or fp16 named, only in that "
+         "precision.")
       ->group("Search")
       ->type_name("[PRECISION]")
       ->expected(0, 1);

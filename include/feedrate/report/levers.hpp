@@ -15,8 +15,9 @@ struct StepLever {
   std::string_view line;   ///< what to write
 };
 
-/// All of them change rounding at most, but for bf16 and fp16, which compute in fewer bits.
-inline constexpr std::array<StepLever, 8> step_levers = {{
+/// All of them change rounding at most, but for bf16 and fp16, which compute in fewer bits. The
+/// hook switches pinned memory on together with copies that do not wait.
+inline constexpr std::array<StepLever, 9> step_levers = {{
     {"tf32", "TF32", "torch.set_float32_matmul_precision('high')"},
     {"bf16", "bf16 autocast", "torch.autocast(DEVICE, dtype=torch.bfloat16) around model and loss"},
     {"fp16", "fp16 autocast",
@@ -25,6 +26,8 @@ inline constexpr std::array<StepLever, 8> step_levers = {{
      "model.to(memory_format=torch.channels_last), before the optimizer is made"},
     {"fused", "fused optimizer", "fused=True of the optimizer"},
     {"foreach", "foreach optimizer", "foreach=True of the optimizer"},
+    {"non_blocking", "non_blocking copy",
+     "pin_memory=True of the DataLoader, and batch.to(device, non_blocking=True)"},
     {"cudnn_benchmark", "cudnn.benchmark", "torch.backends.cudnn.benchmark = True"},
     {"compile", "torch.compile", "model.compile()"},
 }};

@@ -55,15 +55,21 @@ TEST_CASE("Changes of a script's step are told as such, with what to write", "[w
   // Bug: "2x without fused", or a gain of the loop that passes for one of the step alone.
   Outcome outcome = example();
   outcome.what_if = {{"channels_last", {}, 861, {2.1, 1.9, 2.3}},
-                     {"fused", {}, 500, {1.1, 1.0, 1.2}}};
+                     {"fused", {}, 500, {1.1, 1.0, 1.2}},
+                     {"foreach", {}, 480, {1.05, 1.0, 1.1}},
+                     {"non_blocking", {}, 520, {1.2, 1.1, 1.3}}};
   outcome.not_applicable = {{"what_if", "tf32", "the script trains on no GPU"}};
   const std::string text = what_if_text(outcome);
   CHECK(text.find("only the step were changed: rate of the loop") != std::string::npos);
   CHECK(text.find("now:") == std::string::npos);
   CHECK(text.find("fused optimizer") != std::string::npos);
+  CHECK(text.find("foreach optimizer") != std::string::npos);
+  CHECK(text.find("non_blocking copy") != std::string::npos);
   CHECK(text.find("TF32 (the script trains on no GPU)") != std::string::npos);
   CHECK(text.find("check that it converges") != std::string::npos);
   CHECK(what_if_json(outcome)[1]["what"] == "fused=True of the optimizer");
+  CHECK(what_if_json(outcome)[3]["what"] ==
+        "pin_memory=True of the DataLoader, and batch.to(device, non_blocking=True)");
 }
 
 TEST_CASE("What another loader brought stands apart from the table, with the line to write",
