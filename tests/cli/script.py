@@ -286,6 +286,9 @@ def a_command_that_loses_the_hook_is_refused_within_seconds(tmp):
         started_s = time.monotonic()
         refused(2, sentence, *QUIET, "--", *words, cwd=tmp, env=environment())
         assert time.monotonic() - started_s < 60, "it was waited for"
+    # Another process of the command may run PyTorch as it likes.
+    refused(2, "had no training loop", *QUIET, "--trial-timeout", "2", "--", "sh", "-c",
+            f"env -i '{PYTHON}' '{waits}' & '{PYTHON}' '{waits}'", cwd=tmp, env=environment())
 
 
 @test

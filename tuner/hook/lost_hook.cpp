@@ -54,14 +54,14 @@ char isolation_of(pid_t pid) {
 
 /// How this process lost the hook; empty where it has it.
 std::string how_lost(pid_t pid, const std::string& folder) {
-  const std::string text = read_text(proc_file(pid, "environ")).value_or("");
-  const std::vector<std::string_view> variables = entries_of(text);
+  const auto text = read_text(proc_file(pid, "environ"));
+  if (!text) return {};  // not ours to read
+  const std::vector<std::string_view> variables = entries_of(*text);
   const auto has = [&](std::string_view begin, std::string_view part) {
     return std::any_of(variables.begin(), variables.end(), [&](std::string_view variable) {
       return variable.starts_with(begin) && variable.find(part) != variable.npos;
     });
   };
-  if (variables.empty()) return {};  // not ours to read, or gone
   if (!has("FEEDRATE_ATTACH=", folder)) {
     return "runs PyTorch without the environment that it was given, and so without autotune's "
            "hook: "
