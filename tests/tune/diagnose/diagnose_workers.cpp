@@ -171,6 +171,30 @@ TEST_CASE("Step threads on the cores of the workers are nested pools", "[diagnos
   CHECK_THAT(first_text(nested).remedy, ContainsSubstring("step_threads 1"));
 }
 
+TEST_CASE("Fewer step threads that make a fed step faster are named", "[diagnose]") {
+  // Bug: "The device is well fed" as the only reason beside "set step_threads 1, 2.3x as fast".
+  Evidence fed = planted_evidence({.workers = 2, .prefetch = 2, .step_threads = 2}, 950,
+                                  {.loader = 2000, .device = 1000});
+  fed.environment.cpus = planted_cpus(2);
+  Config calm{.workers = 2, .prefetch = 2, .step_threads = 1};
+  calm.persistent = true;
+  plant_choice(fed, Tier::safe, calm, 2.3);
+  const Diagnosis diagnosis = first_of(fed);
+  CHECK(diagnosis.cause == Cause::nested_thread_pools);
+  CHECK(diagnosis.share_of_gap == 0);
+  CHECK(*diagnosis.gain == 2.3);
+  CHECK_THAT(first_text(fed).summary, ContainsSubstring("2 step threads and 2 workers share 2"));
+}
+
+TEST_CASE("Threads of a step that only hinder each other are named without workers", "[diagnose]") {
+  // Bug: no reason at all where the script has no workers and others use the cores.
+  Evidence alone = planted_evidence({.step_threads = 2}, 480, {.loader = 1e5, .device = 500});
+  alone.environment.cpus = planted_cpus(2);
+  plant_choice(alone, Tier::safe, {.step_threads = 1}, 2.0);
+  CHECK(first_cause(alone) == "nested_thread_pools");
+  CHECK(first_text(alone).summary == "The step is slower with 2 threads than with 1.");
+}
+
 TEST_CASE("Pools within the workers that burn core-seconds are nested pools", "[diagnose]") {
   // Bug: OMP_NUM_THREADS=4 in each of two workers on two cores goes unnoticed: a sample takes
   // 10 ms of the cores with one worker, and 25 ms with two.

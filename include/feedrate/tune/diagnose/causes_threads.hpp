@@ -5,22 +5,28 @@
 #include <algorithm>
 #include <optional>
 
+#include "feedrate/tune/diagnose/causes_device.hpp"
 #include "feedrate/tune/diagnose/causes_workers.hpp"
 
 namespace feedrate::inline v0::causes {
 
-/// Workers and the step's threads together are more than cores, and fewer step threads are faster.
+/// Fewer threads of the step are faster. Where they share cores with the workers, less waiting is
+/// part of what is gained; else, or where the reference hardly waits, the step itself becomes
+/// faster.
 inline std::optional<Claim> too_many_step_threads(const Case& of) {
   const Config& config = of.config();
-  if (of.is_serial() || config.workers + config.step_threads <= of.evidence.cores()) {
-    return std::nullopt;
-  }
-  const auto better = alternative(of.evidence, [&](const Config& other) {
+  const auto better = alternative(of.evidence, [&](Config other) {
+    other.persistent = config.persistent;  // as prefetch, it goes with the workers
     return other.step_threads < config.step_threads &&
            differs_only_in(&Config::step_threads, config, other);
   });
   if (!is_worth_it(of, better)) return std::nullopt;
-  Claim claim = claim_of(of, Cause::nested_thread_pools, TimeComponent::gap, *better);
+  const bool shares = !of.is_serial() && config.workers + config.step_threads > of.evidence.cores();
+  const bool waits = shares && of.account.has_gap();
+  if (!waits && better->gain < least_device_gain) return std::nullopt;
+  if (!shares && !better->measured) return std::nullopt;
+  const TimeComponent component = waits ? TimeComponent::gap : TimeComponent::device;
+  Claim claim = claim_of(of, Cause::nested_thread_pools, component, *better);
   claim.diagnosis.numbers.cores = of.evidence.cores();
   return claim;
 }
