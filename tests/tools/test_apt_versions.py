@@ -33,6 +33,11 @@ class Versions(unittest.TestCase):
                 text = 'release=$1\nshift\ndebian_release() { echo "$release"; }\npinned "$@"'
                 self.assertEqual(bash(text, release, "g++", "catch2", "other"), expected)
 
+    def test_a_part_that_is_here_as_root_got_it_is_found(self):
+        # Bug: "Still not found: compare.py of Google Benchmark", at each run, with the package installed.
+        here = pathlib.Path("/usr/share/benchmark/compare.py").exists()
+        self.assertEqual(bash("set -o pipefail; is_here compare-py && echo yes || echo no"), ["yes" if here else "no"])
+
 
 if __name__ == "__main__":
     unittest.main()

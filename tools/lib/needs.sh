@@ -72,7 +72,7 @@ is_here() {
     markdown-it) python_has markdown_it ;;
     yaml) python_has yaml ;;
     scipy) python_has scipy.stats ;;
-    compare-py) ls {,"$deps/root"}/usr/share/benchmark/compare.py | grep . ;;
+    compare-py) [ -e /usr/share/benchmark/compare.py ] || [ -e "$deps/root/usr/share/benchmark/compare.py" ] ;;
     clang-format | ccache | doxygen) command -v "$1" ;;
     venv) python_has ensurepip ;;
     python-dev) /usr/bin/python3-config --includes ;;
