@@ -3,22 +3,30 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <unistd.h>
 
 #include <mutex>
 
 namespace feedrate::python {
 
 /// A mutex that a thread which takes it again and again leaves to the others in between: who comes
-/// next holds the turn while it waits.
+/// next holds the turn while it waits. It does nothing in a process that was forked: the thread
+/// that had it is not there, and a loader only ends there.
 class FairMutex {
  public:
   void lock() {
+    if (is_forked()) return;
     const std::lock_guard turn(turn_);
     mutex_.lock();
   }
-  void unlock() { mutex_.unlock(); }
+  void unlock() {
+    if (!is_forked()) mutex_.unlock();
+  }
 
  private:
+  bool is_forked() const noexcept { return ::getpid() != process_; }
+
+  const pid_t process_ = ::getpid();
   std::mutex turn_, mutex_;
 };
 

@@ -292,6 +292,29 @@ class TestProcess(WithNumbers):
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         self.assertEqual(len(labels_of(loader)), 100)
 
+    def test_a_fork_beside_a_thread_that_waits_ends(self):
+        # Bug: the child waits for ever for the loader, which a thread had that it does not have.
+        paths = jpegs() * 30
+        images = feedrate.ImageFolder(paths=paths, labels=[0] * len(paths), size=500)
+        loader = feedrate.Loader(images, batch=len(paths), prefetch=0, workers=0)
+        thread = threading.Thread(target=lambda: next(iter(loader)))
+        thread.start()
+        time.sleep(0.05)
+        child = os.fork()
+        if child == 0:
+            loader.close()
+            os._exit(0)
+        for _ in range(200):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                break
+            time.sleep(0.1)
+        else:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        thread.join()
+        self.assertEqual((ended, status), (child, 0))
+
     def test_a_program_that_ends_in_the_middle_of_an_epoch_ends(self):
         script = ("import feedrate; l = feedrate.Loader(feedrate.NpyFile(%r), workers=3, batch=8); "
                   "next(iter(l)); print('done')" % os.path.join(self.folder.name, "x.npy"))
