@@ -53,6 +53,8 @@ class Attribution:
         """A loader gave a batch, of a pass that began when so many signs were seen. The next sign
         is of the first whose pass goes on from before the last sign, as of two that are zipped;
         else of the last: what is evaluated after each step begins a pass each time."""
+        if self._beside is not None and self._beside >= IDLE:
+            self._tell("idle", "")  # it is not, after all
         self._beside = None
         if not self._is_old:
             self._gave = seen

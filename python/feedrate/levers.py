@@ -145,6 +145,8 @@ class Levers:
         groups = [group for one in self._optimizers_with("foreach") for group in one.param_groups]
         if all(group.get("fused") for group in groups):
             raise Missing("the optimizer is fused")
+        if any(cant_be_foreach(self._torch, group) for group in groups):
+            raise Missing("the optimizer can't have it with a tensor as lr, or with differentiable=True")
         groups = [group for group in groups if not group.get("fused") and not self._is_foreach(group)]
         if not groups:
             raise Missing("it is on already")
@@ -198,6 +200,13 @@ class Levers:
         finally:
             for one in self._models:
                 one._compiled_call_impl = None
+
+
+def cant_be_foreach(torch, group):
+    """Whether PyTorch refuses it in the step."""
+    if group.get("differentiable"):
+        return True
+    return not group.get("capturable") and isinstance(group.get("lr"), torch.Tensor)
 
 
 class PinnedCopies:

@@ -313,7 +313,8 @@ class Session(Rounds, Greeting):
         self._channel.send({"outside": True})
         yield EPOCH_ENDS
         now = self._values_that_stay()
-        self._sets.update(name for (index, name), value in held.items() if now.get((index, name), value) != value)
+        # As members of tuples: NaN differs from itself.
+        self._sets.update(place[1] for place, value in held.items() if (now.get(place, value),) != (value,))
         self._channel.send({"outside": False})
         self._ahead_s = self.evaluations.trained_ahead_s(left_s)
         self._outside_s += self._now() - left_s - self._ahead_s

@@ -87,7 +87,7 @@ class WithModel(unittest.TestCase):
         self.model = Module([self.bias], [self.inner])
         self.stranger = Module([Weight([9])])
         self.optimizer = Adam([self.weight, self.bias])
-        self.torch = types.SimpleNamespace(nn=stub.nn, channels_last=LAST, cuda=stub.cuda,
+        self.torch = types.SimpleNamespace(nn=stub.nn, Tensor=type(self.weight), channels_last=LAST, cuda=stub.cuda,
                                            compile=lambda call: ("compiled", call()))
         for patch in (mock.patch.object(levers, "all_optimizers", return_value=[self.optimizer]),
                       mock.patch.dict(sys.modules, {"torch.optim.optimizer": Chooser})):
@@ -131,6 +131,10 @@ class Pulled(WithModel):
         with self.levers.named("foreach"):
             self.assertEqual((group["fused"], group["foreach"]), (None, True))
         self.assertEqual((group["fused"], group["foreach"]), (None, None))
+        # Bug: the script died in its step, since PyTorch has no such form of these.
+        for refused in ({"differentiable": True}, {"lr": self.weight}):
+            with mock.patch.dict(group, refused), self.assertRaisesRegex(Missing, "can't have it"):
+                self.levers.named("foreach").__enter__()
 
     def test_the_model_is_compiled_once_and_only_within(self):
         for _ in range(2):

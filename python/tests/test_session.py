@@ -730,7 +730,7 @@ class Epochs(Asking):
         # Bug: workers that stay load with the values of an earlier epoch, and nobody is told.
         for has_set_epoch, told in ((False, {"size"}), (True, {""})):
             dataset = Numbers(12)
-            dataset.size, dataset.drawn = (64, 64), 0
+            dataset.size, dataset.drawn, dataset.fill = (64, 64), 0, float("nan")
             if has_set_epoch:
                 dataset.set_epoch = lambda epoch: None
             self.channel = Channel([question("coupled"), question("device"), question("coupled")])

@@ -100,6 +100,7 @@ TEST_CASE("The error of a script is found before what its launcher prints behind
   std::vector<std::string> notes;
   const auto nothing = found_in(R"(
 print('  File "/home/me/step.py", line 12, in main\nValueError: loss is nan')
+print("torch.distributed.elastic.multiprocessing.errors.ChildFailedError:")
 for line in range(100): print("  time      : 2026-11-27_21:54:10 and so on, of each rank that failed")
 raise SystemExit(1)
 )",

@@ -31,23 +31,23 @@ bool is_python(pid_t pid) {
       .starts_with("python");
 }
 
-/// Of -I, -E and -S the one that a word contains; 0 for none. Behind c, m, W and X comes a value.
+/// Letters of a word of flags: those before one that takes a value (c, m, W, X), and that one.
 /// Source: "Command line and environment" of Python's documentation.
-char isolation_in(std::string_view word) {
-  if (!word.starts_with('-') || word.starts_with("--")) return 0;
-  const std::string_view letters = word.substr(1, word.find_first_of("cmWX") - 1);
-  const std::size_t found = letters.find_first_of("IES");
-  return found == letters.npos ? '\0' : letters[found];
+std::string_view flags_in(std::string_view word) {
+  if (word.starts_with("--")) return {};
+  return word.substr(1, word.find_first_of("cmWX"));
 }
 
 /// The flag by which Python ignores the hook; 0 for none.
 char isolation_of(pid_t pid) {
   const std::string text = read_text(proc_file(pid, "cmdline")).value_or("");
   const std::vector<std::string_view> words = entries_of(text);
-  for (std::size_t w = 1; w < words.size() && words[w].starts_with('-'); ++w) {
-    if (const char flag = isolation_in(words[w])) return flag;
-    if (words[w] == "-c" || words[w] == "-m") break;
-    w += words[w] == "-W" || words[w] == "-X";
+  for (std::size_t w = 1; w < words.size() && words[w].starts_with('-') && words[w] != "-"; ++w) {
+    const std::string_view flags = flags_in(words[w]);
+    const std::size_t found = flags.find_first_of("IES");
+    if (found != flags.npos) return flags[found];
+    if (flags.find_first_of("cm") != flags.npos) break;  // what follows is for the program
+    w += words[w].ends_with('W') || words[w].ends_with('X');
   }
   return 0;
 }
@@ -55,7 +55,8 @@ char isolation_of(pid_t pid) {
 /// How this process lost the hook; empty where it has it.
 std::string how_lost(pid_t pid, const std::string& folder) {
   const auto text = read_text(proc_file(pid, "environ"));
-  if (!text) return {};  // not ours to read
+  if (!text) return {};                                           // not ours to read
+  if (text->find(std::string(2, '\0')) != text->npos) return {};  // setproctitle writes over it
   const std::vector<std::string_view> variables = entries_of(*text);
   const auto has = [&](std::string_view begin, std::string_view part) {
     return std::any_of(variables.begin(), variables.end(), [&](std::string_view variable) {
@@ -64,9 +65,7 @@ std::string how_lost(pid_t pid, const std::string& folder) {
   };
   if (!has("FEEDRATE_ATTACH=", folder)) {
     return "runs PyTorch without the environment that it was given, and so without autotune's "
-           "hook: "
-           "let PYTHONPATH and FEEDRATE_ATTACH pass, as by sudo "
-           "--preserve-env=PYTHONPATH,FEEDRATE_ATTACH";
+           "hook: let PYTHONPATH pass, and all that begins with FEEDRATE_";
   }
   if (!has("PYTHONPATH=", folder)) {
     return "runs PyTorch with a PYTHONPATH of its own, and so without autotune's hook: write "
@@ -86,13 +85,11 @@ bool has_pytorch(pid_t pid) {
 
 std::string how_hook_is_lost(pid_t root, const std::string& folder) {
   std::string how;
-  std::vector<pid_t> with_hook;
   for (const ProcessMark& process : descendants_of(root)) {
     const std::string lost = how_lost(process.pid, folder);
-    if (lost.empty()) with_hook.push_back(process.pid);
+    if (lost.empty() && is_python(process.pid)) return {};  // it may come to a loop
     if (!lost.empty() && how.empty() && has_pytorch(process.pid)) how = lost;
   }
-  if (how.empty() || std::any_of(with_hook.begin(), with_hook.end(), has_pytorch)) return {};
   return how;
 }
 

@@ -10,7 +10,7 @@ namespace feedrate {
 
 /// How processes below `root` lose the hook whose modules lie in `folder`, and what to do: the end
 /// of a sentence that begins with "The command". Empty where none of them runs PyTorch without the
-/// hook, or one runs it with the hook. Throws Error(internal) where /proc can't be read.
+/// hook, or one is a Python that has it. Throws Error(internal) where /proc can't be read.
 std::string how_hook_is_lost(pid_t root, const std::string& folder);
 
 }  // namespace feedrate

@@ -65,10 +65,10 @@ void add_late(CLI::App& app, LateTexts& texts) {
   app.add_option(
          "--what-if", texts.what_if,
          "At the end, measure the speed without one cost at a time: decoding, "
-         "augmentation, the step, the loader. Takes up to 20 s more. For a script: how fast "
+         "augmentation, the step, the loader; takes up to 20 s more. For a script: how fast "
          "its loop would be with bf16, TF32, channels_last, a fused or foreach "
-         "optimizer, non_blocking copies or torch.compile; with bf16 or fp16 named, only in that "
-         "precision.")
+         "optimizer, non_blocking copies or torch.compile (about 2 min more at most); with bf16 or "
+         "fp16 named, only in that precision.")
       ->group("Search")
       ->type_name("[PRECISION]")
       ->expected(0, 1);

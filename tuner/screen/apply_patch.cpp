@@ -222,6 +222,7 @@ void apply_change(const Report& report, bool yes) {
   if (files.empty()) return print_out("No file is to be changed. " + launch_beside(report) + "\n");
   print_out(patch_of(report));
   if (!yes && !is_agreed("Apply this? [y/N] ")) return;
+  const SignalsWait told;  // until the user knows what was changed
   replace_files(files);
   for (const PatchedFile& file : files) {
     print_out("Changed " + file.path + "; " + file.path + ".orig is what it was.\n");

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <csignal>
@@ -39,6 +40,22 @@ std::string beginning_of(const std::string& path, std::size_t count) {
     if (std::isspace(static_cast<unsigned char>(c)) == 0) text += c;
   }
   return text;
+}
+
+/// Whether a text begins as `pattern`, in which '*' is any JSON string.
+bool begins_as(std::string_view text, std::string_view pattern) {
+  for (const char wanted : pattern) {
+    std::size_t length = 1;
+    if (wanted == '*') {
+      if (!text.starts_with('"')) return false;
+      while (length < text.size() && text[length] != '"') length += text[length] == '\\' ? 2 : 1;
+      ++length;
+    } else if (!text.starts_with(wanted)) {
+      return false;
+    }
+    text.remove_prefix(std::min(length, text.size()));
+  }
+  return true;
 }
 
 extern "C" void on_signal_at_question(int) {
@@ -79,8 +96,12 @@ void require_replaceable(const std::string& flag, const std::string& path, std::
   if (path == "-") return;
   std::string ours(begins);
   std::erase_if(ours, [](unsigned char c) { return std::isspace(c); });
-  const std::string there = beginning_of(path, ours.size());
-  if (there.empty() || there == ours) return;
+  constexpr std::size_t longest = 4096;  // of a name in the place of '*'
+  const std::string there = beginning_of(path, longest);
+  if (!there.empty() && !begins_as(there, ours)) throw_would_be_lost(flag, path, kind);
+}
+
+void throw_would_be_lost(const std::string& flag, const std::string& path, std::string_view kind) {
   throw Error(Fault::usage, flag + " '" + path + "' is there and is no " + std::string(kind) +
                                 ", and would be lost: choose another file, or move it away.");
 }

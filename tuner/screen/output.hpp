@@ -18,9 +18,14 @@ std::string writable_path(const std::string& flag, const std::string& file);
 void require_other_file(const std::string& flag, const std::string& file, const std::string& input);
 
 /// Throws Error(usage) where the file at `path` is neither empty nor begins as every `kind` of ours
-/// does, white space apart: it is somebody else's. "-" and no file pass.
+/// does: it is somebody else's. White space does not count, and '*' is any JSON string. "-" and no
+/// file pass.
 void require_replaceable(const std::string& flag, const std::string& path, std::string_view begins,
                          std::string_view kind);
+
+/// Throws Error(usage): the file at `path` is there, and is no `kind`.
+[[noreturn]] void throw_would_be_lost(const std::string& flag, const std::string& path,
+                                      std::string_view kind);
 
 /// Prints to standard output; a reader that has gone, as behind `| head`, wants no more. What a
 /// terminal would obey, as in the name of a file, is left out there. Throws Error(internal) where

@@ -2,6 +2,7 @@
 #include "screen/patch_file.hpp"
 
 #include <cstdint>
+#include <fstream>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file_writer.hpp"
@@ -17,7 +18,13 @@ void require_patch_file(const std::string& file) {
                 "--patch - can't go to standard output beside the screen: name a file, or write "
                 "autotune show REPORT --patch afterwards.");
   }
-  require_replaceable("--patch", path, "--- ", "patch");
+  std::ifstream there(path);
+  std::string first, second;
+  if (!std::getline(there, first)) return;
+  std::getline(there, second);
+  const bool is_patch =
+      first.starts_with("--- ") && second.starts_with("+++ ");  // a YAML file has "---"
+  if (!is_patch) throw_would_be_lost("--patch", path, "patch");
 }
 
 std::string patch_of(const Report& report) {

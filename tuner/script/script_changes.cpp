@@ -5,6 +5,7 @@
 #include "feedrate/measure/statistics.hpp"
 #include "feedrate/report/json/fields.hpp"
 #include "feedrate/report/levers.hpp"
+#include "feedrate/report/text/format.hpp"
 #include "feedrate/report/text/settings.hpp"
 #include "hook/decoding.hpp"
 #include "journal/request_json.hpp"
@@ -17,6 +18,8 @@ namespace {
 
 /// What PyTorch takes for prefetch_factor where a script has workers and says nothing of it.
 constexpr int pytorch_prefetch = 2;
+/// After so long no further change of the step is tried.
+constexpr double most_levers_s = 120;
 
 /// Pairs of rounds without a lever and with it; fewer where a step takes long.
 int lever_pairs(const Trial& trial) {
@@ -138,9 +141,12 @@ void ScriptTrials::try_cpp_loader(Outcome& outcome) {
 
 void ScriptTrials::try_levers(Outcome& outcome) {
   const Trial trial = outcome.recommended();
+  const bool is_alone = prepared_->info.script->world == 1;
+  const double began_s = TrialRunner::now_s();
   for (const StepLever& lever : step_levers) {
-    std::string why = "processes that train together must take the same steps";
-    if (prepared_->info.script->world == 1) try {
+    std::string why = is_alone ? "the changes before it took " + format_duration(most_levers_s)
+                               : "processes that train together must take the same steps";
+    if (is_alone && TrialRunner::now_s() - began_s < most_levers_s) try {
         outcome.what_if.push_back(with_lever(lever.name, trial));
         continue;
       } catch (const Error& error) {

@@ -21,8 +21,6 @@ namespace {
 
 /// Between closing the channels and killing what is left.
 constexpr double ending_patience_s = 3;
-/// torchrun prints dozens of lines behind the error of a rank.
-constexpr int said_lines = 200;
 
 bool asks_for_input(const std::string& lines) {
   return lines.find("EOFError: EOF when reading a line") != lines.npos;
@@ -66,7 +64,7 @@ void ScriptSession::attach(const Attachment& attachment) {
     if (is_complete()) return;
     say_note(attachment);
     if (waits_for_idle_rank(attachment.idle_patience_s)) strange_ = idle_;
-    require_hook(SteadyClock{}.now_s() - began_s);
+    require_hook(SteadyClock{}.now_s() - began_s, attachment);
     if (has_ended) throw_nothing("ended without a training loop over a DataLoader of PyTorch");
     if (!in_vain_.empty()) throw_nothing(in_vain_);
     if (!strange_.empty()) throw_nothing(strange_);
@@ -142,11 +140,16 @@ bool ScriptSession::waits_for_idle_rank(double patience_s) const {
 
 /// A command that loses the hook would be waited for in vain. It is looked for after 5 s, then
 /// every 2 s.
-void ScriptSession::require_hook(double waited_s) {
+/// The first stage of a shell script may go on without the hook for a while.
+void ScriptSession::require_hook(double waited_s, const Attachment& attachment) {
   if (waited_s < next_look_s_ || has_caller_) return;
   next_look_s_ = waited_s + 2;
   const std::string how = how_hook_is_lost(::getpid(), socket_.folder());
-  if (!how.empty()) throw Error(Fault::usage, "The command " + how + ".");
+  if (how.empty()) return lost_since_s_.reset();
+  const std::string sentence = "The command " + how + ".";
+  if (!lost_since_s_) attachment.say(sentence);
+  if (!lost_since_s_) lost_since_s_ = waited_s;
+  if (waited_s - *lost_since_s_ >= attachment.patience_s / 10) throw Error(Fault::usage, sentence);
 }
 
 void ScriptSession::throw_late(double patience_s) {
@@ -157,9 +160,17 @@ void ScriptSession::throw_late(double patience_s) {
                 " came to a training loop over a DataLoader on this machine" + within);
 }
 
+/// The last lines; of a rank that failed its own, behind which torchrun prints dozens.
+std::string ScriptSession::said() const {
+  const std::string many = launched_.last_lines(200);
+  const std::string of_rank = lines_of_failed_rank(many);
+  if (!of_rank.empty()) return of_rank;
+  return many.find("ChildFailedError") == many.npos ? launched_.last_lines() : many;
+}
+
 void ScriptSession::throw_nothing(const std::string& why) {
   launched_.listen();
-  const std::string lines = launched_.last_lines(said_lines);
+  const std::string lines = said();
   const auto status = launched_.ended();
   const bool failed = status && *status != 0;
   const std::string what =
@@ -204,7 +215,7 @@ void ScriptSession::throw_ended() {
     status = launched_.ended();
   }
   launched_.listen();
-  const std::string lines = launched_.last_lines(said_lines);
+  const std::string lines = said();
   if (status && *status == 0) {
     throw ScriptEnded(Fault::trials, "The script came to its end before this trial was done.",
                       lines);

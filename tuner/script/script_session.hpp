@@ -5,6 +5,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,9 +75,10 @@ class ScriptSession {
   void welcome();
   void sort_in(std::unique_ptr<Channel> channel, Json greeting);
   bool is_complete() const;
+  std::string said() const;
   void say_note(const Attachment& attachment);
   bool waits_for_idle_rank(double patience_s) const;
-  void require_hook(double waited_s);
+  void require_hook(double waited_s, const Attachment& attachment);
   [[noreturn]] void throw_late(double patience_s);
   [[noreturn]] void throw_nothing(const std::string& why);
   [[noreturn]] void throw_ended();
@@ -95,6 +97,7 @@ class ScriptSession {
   double first_rank_s_ = 0;       ///< when the first rank came to its loop
   bool has_caller_ = false;       ///< a process with the hook has called
   double next_look_s_ = 5;        ///< for a hook that was lost, after so long a wait
+  std::optional<double> lost_since_s_;
   double outside_s_ = 0;
 };
 

@@ -205,7 +205,7 @@ Json ScriptTrials::question_about(const Request& request) const {
 
 void ScriptTrials::note_loop(const Json& answer) {
   is_made_anew_ = answer.at("made_anew").get<bool>();
-  dataset_sets_ = answer.value("sets", "");
+  if (const std::string sets = answer.value("sets", ""); !sets.empty()) dataset_sets_ = sets;
   if (const Json& errors = answer.at("data_errors"); !errors.is_null()) {
     detail::read_all(errors, "error", data_error_, "count", data_errors_);
   }

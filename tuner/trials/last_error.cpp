@@ -56,16 +56,6 @@ std::string own_place(std::string_view line) {
          std::string(number.substr(0, number.find(',')));
 }
 
-/// Leaves the lines of the rank that failed first, if any did: the others fail since it is gone.
-void keep_first_rank(std::vector<std::string_view>& lines) {
-  const auto first = std::find_if(lines.begin(), lines.end(), [](std::string_view line) {
-    return !rank_of(line).empty() && names_exception(without_rank(line));
-  });
-  if (first == lines.end()) return;
-  const std::string_view rank = rank_of(*first);
-  std::erase_if(lines, [&](std::string_view line) { return rank_of(line) != rank; });
-}
-
 }  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -78,9 +68,22 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+/// The others fail since it is gone.
+std::string lines_of_failed_rank(std::string_view text) {
+  const std::vector<std::string_view> all = lines_of(text);
+  const auto first = std::find_if(all.begin(), all.end(), [](std::string_view line) {
+    return !rank_of(line).empty() && names_exception(without_rank(line));
+  });
+  std::string own;
+  for (const std::string_view line : all) {
+    if (first != all.end() && rank_of(line) == rank_of(*first)) own += std::string(line) + "\n";
+  }
+  return own;
+}
+
 std::string last_error(const std::string& lines) {
-  std::vector<std::string_view> all = lines_of(lines);
-  keep_first_rank(all);
+  const std::string of_rank = lines_of_failed_rank(lines);
+  std::vector<std::string_view> all = lines_of(of_rank.empty() ? lines : of_rank);
   std::transform(all.begin(), all.end(), all.begin(), without_rank);
   const auto last = std::find_if(all.rbegin(), all.rend(), names_exception);
   if (last == all.rend()) return last_line(lines);

@@ -11,6 +11,10 @@ namespace feedrate {
 /// The lines of a text that are not empty.
 std::vector<std::string_view> lines_of(std::string_view text);
 
+/// Of the lines that several ranks printed, those of the rank that failed first; empty where none
+/// failed, or there is one process.
+std::string lines_of_failed_rank(std::string_view text);
+
 /// The last exception that Python printed, with the innermost line of the user's own files:
 /// "ValueError: loss is nan (train.py:12)". Of several ranks, that of the first which failed. The
 /// last line if there is no exception. Short and printable.

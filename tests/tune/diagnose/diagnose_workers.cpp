@@ -192,7 +192,7 @@ TEST_CASE("Threads of a step that only hinder each other are named without worke
   alone.environment.cpus = planted_cpus(2);
   plant_choice(alone, Tier::safe, {.step_threads = 1}, 2.0);
   CHECK(first_cause(alone) == "nested_thread_pools");
-  CHECK(first_text(alone).summary == "The step is slower with 2 threads than with 1.");
+  CHECK(first_text(alone).summary == "Training is slower with 2 step threads than with 1.");
 }
 
 TEST_CASE("Pools within the workers that burn core-seconds are nested pools", "[diagnose]") {

@@ -21,7 +21,8 @@ namespace feedrate::inline v0 {
 
 struct Format {
   std::string_view name;
-  std::string_view begins;  ///< each of its documents, white space apart
+  std::string_view
+      begins;  ///< each of its documents; '*' is any JSON string, white space does not count
   std::string (*write)(const Gate&, Undecided);
 };
 
@@ -31,7 +32,7 @@ inline std::string json_document(const Gate& gate, Undecided) {
 
 inline constexpr std::array<Format, 8> formats = {{
     {"annotations", "::", annotations_document},
-    {"bencher", "{", bencher_document},
+    {"bencher", R"({*:{*:{"value":)", bencher_document},
     {"csv", "kind,name,unit,", csv_document},
     {"google-benchmark", "{\"context\":", google_benchmark_document},
     {"json", "{\"schema_version\":", json_document},

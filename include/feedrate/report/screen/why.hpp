@@ -41,18 +41,22 @@ inline double gain_beside_waiting(const Outcome& outcome, double waiting) {
 inline std::string no_cause(const Report& report) {
   const Outcome& outcome = report.outcome;
   const double waiting = outcome.trials[outcome.reference].waiting();
-  const std::string waits = "it waits for data " + format_percent(waiting) + " of the time.";
+  const std::string waits = "it waits for data " + format_percent(waiting) + " of the time";
   const auto& accelerator = report.accelerator;
   const auto use = accelerator ? emulation_of(outcome, *accelerator).reference : std::nullopt;
   if (use ? use->reaches(accelerator->wanted) : waiting <= 0.1) {
     const bool is_faster = !use && gain_beside_waiting(outcome, waiting) >= 1.1;
-    return (is_faster ? "The step itself becomes faster: " : "The device is well fed: ") + waits;
+    if (is_faster) {
+      return "The device is well fed (" + waits +
+             "); the recommended settings make the step faster.";
+    }
+    return "The device is well fed: " + waits + ".";
   }
   if (!use)
     return "No cause found, although the device waits for data " + format_percent(waiting) +
            " of the time.";
   return "No cause found, although the utilization is below the " +
-         format_percent(accelerator->wanted) + " wanted: " + waits;
+         format_percent(accelerator->wanted) + " wanted: " + waits + ".";
 }
 
 /// " (2.31x, measured)".

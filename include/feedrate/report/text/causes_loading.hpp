@@ -49,7 +49,7 @@ inline CauseText nested_thread_pools(const Diagnosis& d, const Config& now) {
   const std::string share = " share " + counted(d.numbers.cores, "core") + ".";
   const bool shares = now.workers > 0 && now.workers + now.step_threads > d.numbers.cores;
   if (d.variable.empty() && !shares && d.remedy) {
-    return {"The step is slower with " + counted(now.step_threads, "thread") + " than with " +
+    return {"Training is slower with " + counted(now.step_threads, "step thread") + " than with " +
                 std::to_string(d.remedy->step_threads) + ".",
             {},
             "Use fewer threads: " + settings(d, now) + "."};

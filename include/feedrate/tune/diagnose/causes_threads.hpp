@@ -27,6 +27,7 @@ inline std::optional<Claim> too_many_step_threads(const Case& of) {
   if (!shares && !better->measured) return std::nullopt;
   const TimeComponent component = waits ? TimeComponent::gap : TimeComponent::device;
   Claim claim = claim_of(of, Cause::nested_thread_pools, component, *better);
+  if (!waits) claim.seconds = std::min(claim.seconds, of.account.device_s);
   claim.diagnosis.numbers.cores = of.evidence.cores();
   return claim;
 }
