@@ -176,6 +176,15 @@ def a_child_that_is_killed_from_outside_is_replaced(tmp):
     assert len(failures) <= 1 and all("SIGKILL" in one["sentence"] for one in failures), failures
 
 
+def is_idle(pid):
+    """Whether a process uses no CPU time for a second."""
+    def ticks():
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    before = ticks()
+    time.sleep(1)
+    return ticks() == before
+
+
 @test
 def a_child_that_is_killed_between_two_rounds_costs_no_config(tmp):
     # Bug: the config whose round would have been next failed in its place.
@@ -183,8 +192,9 @@ def a_child_that_is_killed_between_two_rounds_costs_no_config(tmp):
     journal = tmp / "feedrate-sound.jsonl"
     wait_for(lambda: len(rounds_of(journal)) >= 2, "a round")
     os.kill(process.pid, signal.SIGSTOP)
-    time.sleep(2)  # the round that runs comes to its end
     child = children_of(process.pid)[0]
+    time.sleep(1)
+    wait_for(lambda: is_idle(child), "the end of the round that runs")
     os.kill(child, signal.SIGKILL)
     wait_for(lambda: gone(child), "the end of the child")  # else it is asked while it dies
     os.kill(process.pid, signal.SIGCONT)
