@@ -9,17 +9,17 @@ from .training import TrainingSigns, on_updates
 PATIENCE_S = 30.0  # without any sign of training
 STRANGE_S = 6.0  # of training without a batch of a DataLoader, until that is said
 MANY = 10  # updates: more than are made on what a script took ahead
-IDLE = 3  # updates beside a pass that was begun, until its rank is taken for one that another loads for
-SO_FAR = ("The script updates its weights without a batch of a DataLoader so far. If that goes on for %.0f s, the run "
-          "ends; --loader NAME waits longer." % PATIENCE_S)
+IDLE = 3  # updates since a pass began that has given no batch: another rank loads for this one
+SO_FAR = ("So far the script trains without a DataLoader. After %.0f s of that the run ends; --loader NAME waits "
+          "longer." % PATIENCE_S)
 
 
 class Attribution:
     """A sign of training is of the loader that gave the last batch, as long as the pass over it goes on."""
 
     def __init__(self, clock, say, tell=lambda what, why: None):
-        """`say(why)` is called, once, where the script trains on batches of no DataLoader. `tell(what, why)` is called
-        before that, with what may change: a "note" on such updates so far, or that this rank is "idle"."""
+        """`say(why)` is called once, where the script trains on batches of no DataLoader. Before that, `tell(what, why)`
+        says what may change: "note" that it does so far, or that this rank is "idle" ("" takes that back)."""
         self.signs = TrainingSigns()
         self.by_hand = False  # many updates were made behind the end of a pass
         self._read = 0  # signs

@@ -163,7 +163,7 @@ class Changes(Asking):
         return self.answers(asked)
 
     def test_are_measured_in_the_loop_in_pairs_with_and_without(self):
-        # Bug: a lever that is never on, or one that stays on; "2x" of the step alone, whose loop waits for data.
+        # Bug: a lever that stays off, or on; or a gain of 2x for a step whose loop waits for data.
         on, seen = [], []
 
         @contextlib.contextmanager

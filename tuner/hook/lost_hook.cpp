@@ -65,7 +65,7 @@ std::string how_lost(pid_t pid, const std::string& folder) {
   };
   if (!has("FEEDRATE_ATTACH=", folder)) {
     return "runs PyTorch without the environment that it was given, and so without autotune's "
-           "hook: let PYTHONPATH pass, and all that begins with FEEDRATE_";
+           "hook: keep PYTHONPATH, and all variables that begin with FEEDRATE_";
   }
   if (!has("PYTHONPATH=", folder)) {
     return "runs PyTorch with a PYTHONPATH of its own, and so without autotune's hook: write "

@@ -98,7 +98,8 @@ void require_replaceable(const std::string& flag, const std::string& path, std::
   std::erase_if(ours, [](unsigned char c) { return std::isspace(c); });
   constexpr std::size_t longest = 4096;  // of a name in the place of '*'
   const std::string there = beginning_of(path, longest);
-  if (!there.empty() && !begins_as(there, ours)) throw_would_be_lost(flag, path, kind);
+  const bool is_empty = there.empty() || there == "{}";
+  if (!is_empty && !begins_as(there, ours)) throw_would_be_lost(flag, path, kind);
 }
 
 void throw_would_be_lost(const std::string& flag, const std::string& path, std::string_view kind) {

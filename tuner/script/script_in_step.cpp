@@ -89,9 +89,9 @@ std::vector<std::string> ScriptTrials::notes() const {
   }
   if (!dataset_sets_.empty()) {
     notes.push_back(
-        "The script's dataset has other values of " + dataset_sets_ +
-        " from epoch to epoch. Workers that stay do not see that; with --persistent off they start "
-        "anew in each epoch.");
+        "The script changes these values of its dataset between epochs: " + dataset_sets_ +
+        ". Workers that stay do not see that. With --persistent off they start anew in each "
+        "epoch.");
   }
   return notes;
 }

@@ -21,8 +21,7 @@ namespace feedrate::inline v0 {
 
 struct Format {
   std::string_view name;
-  std::string_view
-      begins;  ///< each of its documents; '*' is any JSON string, white space does not count
+  std::string_view begins;  ///< each document, without white space; '*' is any JSON string
   std::string (*write)(const Gate&, Undecided);
 };
 

@@ -31,7 +31,7 @@ inline std::string not_diagnosed(const Report& report) {
   return "No diagnosis: the run ended before the parts of the reference were measured.";
 }
 
-/// What is recommended gains so much even where all of the waiting is taken away from it.
+/// How much faster the recommended config is than a reference that would not wait.
 inline double gain_beside_waiting(const Outcome& outcome, double waiting) {
   const bool stays = outcome.choice().trial == outcome.reference;
   return stays ? 1 : outcome.choice().speedup.estimate * (1 - waiting);
