@@ -776,7 +776,7 @@ def a_loader_that_is_made_in_each_epoch_is_told_of(tmp):
 def a_value_of_the_dataset_that_changes_from_epoch_to_epoch_is_told_of(tmp):
     # Bug: workers that stay, recommended without a word to a script whose dataset they do not see change.
     report, _, _ = tuned(tmp, "kinds.py", "sets_a_value_of_its_dataset", options=TWO, budget="3s")
-    assert any("other values of size from epoch to epoch" in note for note in report["notes"]), report["notes"]
+    assert any("its dataset between epochs: size." in note for note in report["notes"]), report["notes"]
 
 
 @test
