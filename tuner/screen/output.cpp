@@ -98,7 +98,7 @@ void require_replaceable(const std::string& flag, const std::string& path, std::
   std::erase_if(ours, [](unsigned char c) { return std::isspace(c); });
   constexpr std::size_t longest = 4096;  // of a name in the place of '*'
   const std::string there = beginning_of(path, longest);
-  const bool is_empty = there.empty() || there == "{}";
+  const bool is_empty = there.empty() || (there == "{}" && ours.starts_with("{*"));
   if (!is_empty && !begins_as(there, ours)) throw_would_be_lost(flag, path, kind);
 }
 

@@ -18,8 +18,8 @@ std::string writable_path(const std::string& flag, const std::string& file);
 void require_other_file(const std::string& flag, const std::string& file, const std::string& input);
 
 /// Throws Error(usage) where the file at `path` is neither empty nor begins as every `kind` of ours
-/// does: it is somebody else's. White space does not count, and '*' is any JSON string. "-" and no
-/// file pass.
+/// does: it is somebody else's. White space does not count, and '*' is any JSON string, of which
+/// there may be none. "-" and no file pass.
 void require_replaceable(const std::string& flag, const std::string& path, std::string_view begins,
                          std::string_view kind);
 
