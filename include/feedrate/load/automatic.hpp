@@ -11,14 +11,15 @@
 namespace feedrate::inline v0 {
 
 /// Chooses a number of workers by trials. Where the consumer waits, it tries about four times as
-/// many, then twice as many, then half as many again; if more were slower, it tries fewer. It keeps
-/// what makes the consumer faster.
+/// many, then twice as many, then half as many again; if more were slower, it tries fewer, and then
+/// even fewer. It keeps what makes the consumer faster, by 5 % or more for each doubling.
 ///
 /// A trial compares samples per second in windows that follow each other: one of the settled
 /// number, one of the number on trial. A clear gain (a quarter, and four times the scatter of
 /// windows) decides after one pair; a smaller one needs three pairs that agree, and so does a
-/// smaller number that costs nothing. A search that finds nothing doubles the pause before the
-/// next one. A change of the rate ends the pause.
+/// smaller number that costs nothing. A trial in which the consumer ceases to wait is void. A
+/// search that finds nothing doubles the pause before the next one. A change of the rate ends the
+/// pause.
 class AutomaticWorkers {
  public:
   /// Whether the machine has memory for one more thread, if the process may take `max_bytes`.
@@ -77,7 +78,8 @@ class AutomaticWorkers {
 
   static constexpr double shortest_window_s = 0.05, longest_window_s = 2;
   static constexpr double little_waiting = 0.03;
-  static constexpr double clear_gain = 0.22, least_gain = 0.03;  ///< logarithms
+  // Logarithms of ratios of rates.
+  static constexpr double clear_gain = 0.22, least_gain = 0.03, gain_of_doubling = 0.05;
   static constexpr int pairs = 3, most_steps = 4;
   static constexpr double first_pause_s = 2, longest_pause_s = 300, idle_s = 10;
 
@@ -107,7 +109,8 @@ class AutomaticWorkers {
     }
     if (now_s < search_s_) return base_;
     base_rate_ = reading.rate;
-    if (base_ < most_ && has_memory_(max_bytes_)) return attempt(larger(base_, most_steps));
+    if (base_ < most_ && !falls_ && has_memory_(max_bytes_))
+      return attempt(larger(base_, most_steps));
     if (base_ > 1) return attempt(smaller(base_));
     return base_;
   }
@@ -147,18 +150,30 @@ class AutomaticWorkers {
 
   /// The number after a window of a trial: of the number on trial, or of the settled one.
   int judge(const Reading& reading, double now_s) {
-    if (workers_ != tried_) {  // the settled one, to compare with
+    const bool waits = reading.waited > little_waiting;  // else the consumer has become slower
+    if (workers_ != tried_) {                            // the settled one, to compare with
       base_rate_ = reading.rate;
-      return tried_;
+      return waits ? tried_ : abandon();
     }
     const double gain = log_ratio(reading.rate, base_rate_);
     ++gains_;
     log_gain_ += gain;
     if (gains_ == 1 && gain >= std::max(clear_gain, 4 * scatter_)) return take(now_s);
-    if (gain < 0) return refuse(gain, now_s);
+    if (gain < 0 && waits) return refuse(now_s);
     if (gains_ < pairs) return base_;
-    const double least = tried_ < base_ ? 0 : std::max(least_gain, scatter_);
-    return log_gain_ / pairs >= least ? take(now_s) : refuse(gain, now_s);
+    return log_gain_ / pairs >= worth(tried_) ? take(now_s) : refuse(now_s);
+  }
+
+  /// The gain for which so many workers are taken: 0 for fewer, 5 % for each doubling.
+  double worth(int workers) const noexcept {
+    if (workers < base_) return 0;
+    return std::max({least_gain, gain_of_doubling * std::log2(workers / double(base_)), scatter_});
+  }
+
+  /// Ends a trial that says nothing, since the consumer no longer waits for either number.
+  int abandon() {
+    tried_ = 0;
+    return base_;
   }
 
   /// Settles on the number on trial. The next window begins a search for a better one.
@@ -168,6 +183,7 @@ class AutomaticWorkers {
       shrink_s_ = now_s + shrink_pause_s_;
       shrink_pause_s_ = std::min(2 * shrink_pause_s_, longest_pause_s);
     }
+    falls_ = tried_ < base_ && tried_ > 1;
     base_ = tried_;
     tried_ = 0;
     search_s_ = now_s;
@@ -175,13 +191,15 @@ class AutomaticWorkers {
   }
 
   /// The next number to try after one that is no better; if there is none, the search ends.
-  int refuse(double gain, double now_s) {
+  int refuse(double now_s) {
     const bool was_larger = tried_ > base_;
+    const bool was_slower = log_gain_ / gains_ < -least_gain;
     for (int steps = most_steps / 2; was_larger && steps > 0; steps /= 2) {
       if (larger(base_, steps) < tried_) return attempt(larger(base_, steps));
     }
-    if (was_larger && gain < -least_gain && base_ > 1) return attempt(smaller(base_));
+    if (was_larger && was_slower && base_ > 1) return attempt(smaller(base_));
     tried_ = 0;
+    falls_ = false;
     searched_rate_ = base_rate_;
     searched_s_ = now_s;
     search_s_ = now_s + pause_s_;
@@ -212,8 +230,9 @@ class AutomaticWorkers {
   int workers_;  ///< that, or the one on trial
   HasMemory has_memory_;
   std::uint64_t max_bytes_;
-  int tried_ = 0;  ///< the number on trial; 0: none
-  int gains_ = 0;  ///< pairs of windows so far
+  int tried_ = 0;       ///< the number on trial; 0: none
+  bool falls_ = false;  ///< fewer were better: even fewer are tried next
+  int gains_ = 0;       ///< pairs of windows so far
   double log_gain_ = 0;
   double window_s_ = shortest_window_s;
   double last_rate_ = 0;      ///< of the window before, outside of trials; else 0
