@@ -15,11 +15,10 @@ namespace feedrate::inline v0 {
 /// even fewer. It keeps what makes the consumer faster, by 5 % or more for each doubling.
 ///
 /// A trial compares samples per second in windows that follow each other: one of the settled
-/// number, one of the number on trial. A clear gain (a quarter, and four times the scatter of
-/// windows) decides after one pair; a smaller one needs three pairs that agree, and so does a
-/// smaller number that costs nothing. A trial in which the consumer ceases to wait is void. A
-/// search that finds nothing doubles the pause before the next one. A change of the rate ends the
-/// pause.
+/// number, one of the number on trial. A clear gain decides after one pair; a smaller one needs
+/// three pairs that agree, and so does a smaller number that costs nothing. A trial in which the
+/// consumer ceases to wait is void. A search that finds nothing doubles the pause before the next
+/// one. A change of the rate ends the pause.
 class AutomaticWorkers {
  public:
   /// Whether the machine has memory for one more thread, if the process may take `max_bytes`.
@@ -79,7 +78,7 @@ class AutomaticWorkers {
   static constexpr double shortest_window_s = 0.05, longest_window_s = 2;
   static constexpr double little_waiting = 0.03;
   // Logarithms of ratios of rates.
-  static constexpr double clear_gain = 0.22, least_gain = 0.03, gain_of_doubling = 0.05;
+  static constexpr double least_gain = 0.03, gain_of_doubling = 0.05;
   static constexpr int pairs = 3, most_steps = 4;
   static constexpr double first_pause_s = 2, longest_pause_s = 300, idle_s = 10;
 
@@ -158,10 +157,17 @@ class AutomaticWorkers {
     const double gain = log_ratio(reading.rate, base_rate_);
     ++gains_;
     log_gain_ += gain;
-    if (gains_ == 1 && gain >= std::max(clear_gain, 4 * scatter_)) return take(now_s);
-    if (gain < 0 && waits) return refuse(now_s);
+    if (gains_ == 1 && gain >= clear_gain(tried_)) return take(now_s);
+    const bool decides_on_fewer = tried_ == larger(base_) && gains_ == 1;  // one pair is not enough
+    if (gain < 0 && waits && !decides_on_fewer) return refuse(now_s);
     if (gains_ < pairs) return base_;
     return log_gain_ / pairs >= worth(tried_) ? take(now_s) : refuse(now_s);
+  }
+
+  /// The gain that no stall of the machine within one window explains: a quarter, four times the
+  /// scatter, and half of what would be in proportion to the workers.
+  double clear_gain(int workers) const noexcept {
+    return std::max({0.22, 4 * scatter_, log_ratio(workers, base_) / 2});
   }
 
   /// The gain for which so many workers are taken: 0 for fewer, 5 % for each doubling.
