@@ -90,7 +90,11 @@ class DataLoader(data.DataLoader):
         samples = files.samples(self.sampler)
         if len(samples) < (self.batch_size if self.drop_last else 1):
             return
-        threads = self._threads = idle.pop() if idle else files.threads(self)
+        try:
+            threads = idle.pop()
+        except IndexError:  # `if idle` would say nothing where another thread begins a loop, too
+            threads = files.threads(self)
+        self._threads = threads
         try:
             threads._begin(samples, seed)
             yield from files.batches(threads)

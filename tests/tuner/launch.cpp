@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/launch.hpp"
 
+#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -52,6 +53,30 @@ std::string said_by(const LaunchSpec& spec) {
   RunningCommand launched(spec);
   status_of(launched);
   return launched.take_output();
+}
+
+/// The terminal of a user: standard input, until the end of a test.
+class Terminal {
+ public:
+  explicit Terminal(const winsize& size) {
+    REQUIRE(::openpty(&far_end_, &near_end_, nullptr, nullptr, &size) == 0);
+    ::dup2(near_end_, 0);
+  }
+  ~Terminal() {
+    ::dup2(before_, 0);
+    for (const int end : {before_, near_end_, far_end_}) ::close(end);
+  }
+
+ private:
+  int before_ = ::dup(0), far_end_ = -1, near_end_ = -1;
+};
+
+TEST_CASE("A command finds nothing to read, and the size of the terminal", "[launch]") {
+  // Bug: scripts that ask `stty size` and die below autotune alone, or one that waits for a key.
+  const LaunchSpec reader = shell("cat; stty size || echo none; cat");
+  CHECK_THAT(said_by(reader), ContainsSubstring("none"));
+  const Terminal terminal({40, 132, 0, 0});
+  CHECK(said_by(reader) == "40 132\n");
 }
 
 TEST_CASE("All processes of a command end with the object", "[launch]") {

@@ -50,9 +50,9 @@ struct Pipe {
 /// Where the child's standard descriptors and its channel lead to.
 class Redirections {
  public:
-  Redirections(int output_fd, int channel_fd) {
+  Redirections(int input_fd, int output_fd, int channel_fd) {
     ::posix_spawn_file_actions_init(&actions_);
-    ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&actions_, input_fd, 0);
     ::posix_spawn_file_actions_adddup2(&actions_, output_fd, 1);
     ::posix_spawn_file_actions_adddup2(&actions_, output_fd, 2);
     ::posix_spawn_file_actions_adddup2(&actions_, channel_fd, child_channel_fd);
@@ -121,11 +121,12 @@ std::string name_of_signal(int number) {
 }  // namespace
 
 ChildProcess::Started ChildProcess::start(const std::string& program,
-                                          const std::vector<std::string>& words, int channel_fd) {
+                                          const std::vector<std::string>& words, int input_fd,
+                                          int channel_fd) {
   const Pipe pipe;
   const detail::Descriptor from(pipe.from), to(pipe.to), output(lifted(pipe.to)),
       channel(lifted(channel_fd));
-  const Redirections redirections(output.fd(), channel.fd());
+  const Redirections redirections(input_fd, output.fd(), channel.fd());
   const Attributes attributes;
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, program.c_str(), redirections.get(), attributes.get(),
@@ -138,12 +139,12 @@ ChildProcess::Started ChildProcess::start(const std::string& program,
 
 ChildProcess::ChildProcess(const std::string& program, const std::vector<std::string>& words,
                            int channel_fd)
-    : ChildProcess(start(program, words, channel_fd)) {}
+    : started_(start(program, words, input_.fd(), channel_fd)) {}
 
 ChildProcess::~ChildProcess() {
   if (status_) return;
   signal(SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
+  while (::waitpid(started_.pid, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
 std::string ChildProcess::listen() {
@@ -173,15 +174,15 @@ std::string ChildProcess::last_lines(int lines) const {
 
 /// Its number is nobody else's before it was reaped.
 void ChildProcess::signal(int number) noexcept {
-  if (!status_) ::kill(pid_, number);
+  if (!status_) ::kill(started_.pid, number);
 }
 
 std::optional<int> ChildProcess::wait(double timeout_s) {
   const double end_s = SteadyClock{}.now_s() + timeout_s;
   while (!status_) {
     int status = 0;
-    const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
-    if (ended == pid_) status_ = status;
+    const pid_t ended = ::waitpid(started_.pid, &status, WNOHANG);
+    if (ended == started_.pid) status_ = status;
     if (ended < 0 && errno != EINTR) throw_unstarted("waitpid", errno);
     if (status_ || SteadyClock{}.now_s() >= end_s) break;
     ::poll(nullptr, 0, 2);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "feedrate/data/file.hpp"
+#include "process/empty_input.hpp"
 
 namespace feedrate {
 
@@ -18,9 +19,9 @@ inline constexpr int child_channel_fd = 3;
 /// A running program; killed and reaped on destruction.
 class ChildProcess {
  public:
-  /// Starts `program` with `words` as its argument vector. Its standard input is empty, both
-  /// outputs go to a pipe, and `channel_fd` becomes its child_channel_fd. Of other descriptors it
-  /// gets those alone that this program has itself inherited without close-on-exec. Throws
+  /// Starts `program` with `words` as its argument vector. Its standard input is an EmptyInput,
+  /// both outputs go to a pipe, and `channel_fd` becomes its child_channel_fd. Of other descriptors
+  /// it gets those alone that this program has itself inherited without close-on-exec. Throws
   /// Error(internal) where it can't be started.
   ChildProcess(const std::string& program, const std::vector<std::string>& words, int channel_fd);
   ChildProcess(const ChildProcess&) = delete;
@@ -44,12 +45,12 @@ class ChildProcess {
     pid_t pid;
     int output_fd;
   };
-  explicit ChildProcess(Started started) : pid_(started.pid), output_(started.output_fd) {}
   static Started start(const std::string& program, const std::vector<std::string>& words,
-                       int channel_fd);
+                       int input_fd, int channel_fd);
 
-  pid_t pid_;
-  detail::Descriptor output_;
+  EmptyInput input_;
+  Started started_;
+  detail::Descriptor output_{started_.output_fd};
   std::string written_;        ///< the last part of it
   std::optional<int> status_;  ///< once it was reaped
 };
