@@ -54,6 +54,7 @@ struct Case {
   void (*spend)(double seconds);
   std::function<double(double)> step_s;  ///< of one step, at a time since the begin
   std::vector<int> fixed;
+  double longer_s = 0;  ///< so that a consumer that changes becomes slow and fast again
 };
 
 /// The search for a number has this long; it is a training's first seconds.
@@ -61,6 +62,7 @@ constexpr double search_s = 2;
 
 /// Samples per second of `seconds` behind the search.
 double rate_of(const Case& one, int workers, double seconds) {
+  seconds += one.longer_s;
   Loader loader(Timed{one.spend}, {.batch = 32, .workers = workers, .prefetch = 4});
   const double begin_s = SteadyClock{}.now_s();
   double now_s = begin_s;
@@ -120,10 +122,10 @@ int main(int argc, char** argv) {
   const std::vector<int> few = {1, 2, 4}, many = {2, 16, 64};
   const std::vector<Case> cases = {{"compute 1 ms", "fast", compute, fast, few},
                                    {"compute 1 ms", "slow: 40 ms a batch", compute, slow, few},
-                                   {"compute 1 ms", "changes each 3 s", compute, changing, few},
+                                   {"compute 1 ms", "changes each 3 s", compute, changing, few, 3},
                                    {"wait 1 ms", "fast", wait, fast, many},
                                    {"wait 1 ms", "slow: 40 ms a batch", wait, slow, many},
-                                   {"wait 1 ms", "changes each 3 s", wait, changing, many}};
+                                   {"wait 1 ms", "changes each 3 s", wait, changing, many, 3}};
   Json result = origin();
   result["search_s"] = search_s;
   result["seconds"] = seconds;

@@ -91,8 +91,10 @@ class DataLoader(data.DataLoader):
         if len(samples) < (self.batch_size if self.drop_last else 1):
             return
         try:
-            threads = idle.pop()
-        except IndexError:  # `if idle` would say nothing where another thread begins a loop, too
+            threads = idle.pop()  # not asked first: a loop in another thread may take the last
+        except IndexError:
+            threads = None
+        if threads is None:
             threads = files.threads(self)
         self._threads = threads
         try:

@@ -119,6 +119,32 @@ TEST_CASE("A trial that the consumer's own change overtakes says nothing", "[aut
   }
 }
 
+TEST_CASE("A number that fell grows again, and one at the edge of waiting comes to rest",
+          "[automatic]") {
+  // Bug: one worker for ever, after a fall, a rest and a consumer that is fast again; and a search
+  // that begins anew with each window in which the consumer waits a little.
+  AutomaticWorkers fallen(3, 64, 2, enough);
+  Training training{[](int workers) { return workers < 3 ? 1'000.0 : 2'000.0 / workers; },
+                    [](double) { return 1e6; }};
+  while (fallen.settled() > 2 && training.now_s < 20) {
+    training.run(fallen, 0, training.now_s + 0.01);
+  }
+  training.step_rate = [](double) { return 100; };
+  training.run(fallen, 0, training.now_s + 30);
+  CHECK(fallen.settled() == 1);
+  training.load_rate = waiting(100, 1e9);
+  training.step_rate = [](double) { return 1e6; };
+  training.run(fallen, 0, training.now_s + 20);
+  CHECK(fallen.settled() >= 32);
+
+  AutomaticWorkers edge(4, 64, 2, enough);
+  Training even{waiting(250, 1'000), [](double) { return 980; }, 0.03};
+  even.run(edge, 0, 60);
+  const int before = even.changes;
+  even.run(edge, 60, 600);
+  CHECK(even.changes - before <= 40);
+}
+
 TEST_CASE("Lucky windows do not make many workers of a few", "[automatic]") {
   // Bug: four times as many, for a gain of 3 % in three pairs of windows of a noisy machine.
   int lucky = 0;

@@ -123,6 +123,7 @@ std::string name_of_signal(int number) {
 ChildProcess::Started ChildProcess::start(const std::string& program,
                                           const std::vector<std::string>& words, int input_fd,
                                           int channel_fd) {
+  if (input_fd < 0) throw_unstarted("'/dev/null'", errno);
   const Pipe pipe;
   const detail::Descriptor from(pipe.from), to(pipe.to), output(lifted(pipe.to)),
       channel(lifted(channel_fd));

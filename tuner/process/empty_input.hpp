@@ -23,15 +23,17 @@ class EmptyInput {
  private:
   static int near_end_of(int far_end) {
     if (far_end >= 0 && ::unlockpt(far_end) == 0) {
-      const int terminal = ::ioctl(far_end, TIOCGPTPEER, O_RDONLY | O_NOCTTY | O_CLOEXEC);
-      if (terminal >= 0 && resembles_ours(terminal)) return terminal;
+      const int terminal =
+          ::ioctl(far_end, TIOCGPTPEER, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+      if (terminal >= 0 && imitate_ours(terminal)) return terminal;
       ::close(terminal);
     }
     return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   }
 
-  /// Gives a terminal our size, and lets those who read from it find the end at once.
-  static bool resembles_ours(int terminal) {
+  /// Gives a terminal our size. Who reads from it finds the end at once, and who waits for a key is
+  /// not kept waiting, since it is opened not to block.
+  static bool imitate_ours(int terminal) {
     winsize size{};
     termios settings{};
     if (::ioctl(0, TIOCGWINSZ, &size) != 0 || ::tcgetattr(terminal, &settings) != 0) return false;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -16,9 +17,8 @@ namespace feedrate::inline v0 {
 ///
 /// A trial compares samples per second in windows that follow each other: one of the settled
 /// number, one of the number on trial. A clear gain decides after one pair; a smaller one needs
-/// three pairs that agree, and so does a smaller number that costs nothing. A trial in which the
-/// consumer ceases to wait is void. A search that finds nothing doubles the pause before the next
-/// one. A change of the rate ends the pause.
+/// three pairs that agree, and so does a smaller number that costs nothing. A search that finds
+/// nothing doubles the pause before the next one. A change of the rate ends the pause.
 class AutomaticWorkers {
  public:
   /// Whether the machine has memory for one more thread, if the process may take `max_bytes`.
@@ -77,15 +77,13 @@ class AutomaticWorkers {
 
   static constexpr double shortest_window_s = 0.05, longest_window_s = 2;
   static constexpr double little_waiting = 0.03;
-  // Logarithms of ratios of rates.
-  static constexpr double least_gain = 0.03, gain_of_doubling = 0.05;
+  static constexpr double least_gain = 0.03, gain_of_doubling = 0.05;  ///< logarithms
   static constexpr int pairs = 3, most_steps = 4;
   static constexpr double first_pause_s = 2, longest_pause_s = 300, idle_s = 10;
 
   static double log_ratio(double a, double b) noexcept {
     return std::log(std::max(a, 1e-9) / std::max(b, 1e-9));
   }
-  static double distance(double a, double b) noexcept { return std::abs(log_ratio(a, b)); }
 
   int begin(double now_s, const LoaderCounters& counters) {
     has_begun_ = true;
@@ -101,24 +99,23 @@ class AutomaticWorkers {
     learn_scatter(reading.rate);
     if (reading.waited <= little_waiting) return after_rest(reading, now_s);
     idle_since_s_ = -1;
-    const bool changed = distance(reading.rate, searched_rate_) > std::max(0.2, 4 * scatter_);
-    if (changed && now_s >= searched_s_ + first_pause_s) {
+    const double change = std::abs(log_ratio(reading.rate, searched_rate_));
+    if (change > std::max(0.2, 4 * scatter_) && now_s >= searched_s_ + first_pause_s) {
       pause_s_ = first_pause_s;
       search_s_ = now_s;
     }
     if (now_s < search_s_) return base_;
     base_rate_ = reading.rate;
-    if (base_ < most_ && !falls_ && has_memory_(max_bytes_))
+    const bool descends = is_descending_ && base_ > 1;
+    if (base_ < most_ && !descends && has_memory_(max_bytes_))
       return attempt(larger(base_, most_steps));
-    if (base_ > 1) return attempt(smaller(base_));
-    return base_;
+    return base_ > 1 ? attempt(smaller(base_)) : base_;
   }
 
   /// Windows that scatter become longer, until a gain of 3 % can be seen.
   void learn_scatter(double rate) {
-    if (last_rate_ > 0) {
-      scatter_ += 0.2 * (std::min(distance(rate, last_rate_), 1.0) - scatter_);
-    }
+    const double change = last_rate_ > 0 ? std::abs(log_ratio(rate, last_rate_)) : scatter_;
+    scatter_ += 0.2 * (std::min(change, 1.0) - scatter_);
     last_rate_ = rate;
     if (scatter_ > 0.03 && window_s_ < longest_window_s) {
       window_s_ *= 1.5;
@@ -131,11 +128,12 @@ class AutomaticWorkers {
   /// The number where the consumer hardly waits. Once workers have rested for a while it becomes
   /// smaller, if half as many again as are busy remain.
   int after_rest(const Reading& reading, double now_s) {
+    is_descending_ = false;
     const bool idle = base_ > 1 && 1.5 * reading.busy < smaller(base_);
     if (!idle || idle_since_s_ < 0) idle_since_s_ = idle ? now_s : -1;
     if (!idle || now_s < idle_since_s_ + idle_s || now_s < shrink_s_) return base_;
-    idle_since_s_ = now_s;
     has_shrunk_ = true;
+    idle_since_s_ = now_s;
     return base_ = smaller(base_);
   }
 
@@ -149,19 +147,19 @@ class AutomaticWorkers {
 
   /// The number after a window of a trial: of the number on trial, or of the settled one.
   int judge(const Reading& reading, double now_s) {
-    const bool waits = reading.waited > little_waiting;  // else the consumer has become slower
-    if (workers_ != tried_) {                            // the settled one, to compare with
+    const bool waits = reading.waited > little_waiting;
+    if (workers_ != tried_) {  // the settled one, to compare with
       base_rate_ = reading.rate;
-      return waits ? tried_ : abandon();
+      return waits ? tried_ : end_search(now_s);  // the consumer has become slower
     }
     const double gain = log_ratio(reading.rate, base_rate_);
-    ++gains_;
     log_gain_ += gain;
-    if (gains_ == 1 && gain >= clear_gain(tried_)) return take(now_s);
-    const bool decides_on_fewer = tried_ == larger(base_) && gains_ == 1;  // one pair is not enough
-    if (gain < 0 && waits && !decides_on_fewer) return refuse(now_s);
+    const bool is_first = ++gains_ == 1;
+    if (is_first && gain >= clear_gain(tried_)) return take(now_s);
+    const bool decides_on_fewer = tried_ == larger(base_);  // one pair is not enough for that
+    if (gain < 0 && waits && !(is_first && decides_on_fewer)) return refuse(now_s);
     if (gains_ < pairs) return base_;
-    return log_gain_ / pairs >= worth(tried_) ? take(now_s) : refuse(now_s);
+    return log_gain_ / pairs >= required_gain(tried_) ? take(now_s) : refuse(now_s);
   }
 
   /// The gain that no stall of the machine within one window explains: a quarter, four times the
@@ -171,15 +169,9 @@ class AutomaticWorkers {
   }
 
   /// The gain for which so many workers are taken: 0 for fewer, 5 % for each doubling.
-  double worth(int workers) const noexcept {
+  double required_gain(int workers) const noexcept {
     if (workers < base_) return 0;
     return std::max({least_gain, gain_of_doubling * std::log2(workers / double(base_)), scatter_});
-  }
-
-  /// Ends a trial that says nothing, since the consumer no longer waits for either number.
-  int abandon() {
-    tried_ = 0;
-    return base_;
   }
 
   /// Settles on the number on trial. The next window begins a search for a better one.
@@ -189,7 +181,7 @@ class AutomaticWorkers {
       shrink_s_ = now_s + shrink_pause_s_;
       shrink_pause_s_ = std::min(2 * shrink_pause_s_, longest_pause_s);
     }
-    falls_ = tried_ < base_ && tried_ > 1;
+    is_descending_ = tried_ < base_;
     base_ = tried_;
     tried_ = 0;
     search_s_ = now_s;
@@ -198,14 +190,17 @@ class AutomaticWorkers {
 
   /// The next number to try after one that is no better; if there is none, the search ends.
   int refuse(double now_s) {
-    const bool was_larger = tried_ > base_;
-    const bool was_slower = log_gain_ / gains_ < -least_gain;
+    const bool was_larger = tried_ > base_, was_slower = log_gain_ / gains_ < -least_gain;
     for (int steps = most_steps / 2; was_larger && steps > 0; steps /= 2) {
       if (larger(base_, steps) < tried_) return attempt(larger(base_, steps));
     }
     if (was_larger && was_slower && base_ > 1) return attempt(smaller(base_));
+    return end_search(now_s);
+  }
+
+  int end_search(double now_s) {
     tried_ = 0;
-    falls_ = false;
+    is_descending_ = false;
     searched_rate_ = base_rate_;
     searched_s_ = now_s;
     search_s_ = now_s + pause_s_;
@@ -215,19 +210,15 @@ class AutomaticWorkers {
 
   /// 1, 2, 3, 4, 6, 8, 12, 16, 24, ...: steps of a third to a half.
   int larger(int workers, int steps = 1) const noexcept {
-    for (; steps > 0; --steps) workers += workers < 4 ? 1 : step_of(workers);
+    for (; steps > 0; --steps) {
+      workers += std::max(1, static_cast<int>(std::bit_floor(unsigned(workers)) / 2));
+    }
     return std::min(most_, workers);
   }
   int smaller(int workers) const noexcept {
     int below = 1;
     while (larger(below) < workers) below = larger(below);
     return below;
-  }
-  /// Half of the power of two at or below `workers`.
-  static int step_of(int workers) noexcept {
-    int power = 1;
-    while (2 * power <= workers) power *= 2;
-    return power / 2;
   }
 
   std::uint64_t slots_;
@@ -236,9 +227,9 @@ class AutomaticWorkers {
   int workers_;  ///< that, or the one on trial
   HasMemory has_memory_;
   std::uint64_t max_bytes_;
-  int tried_ = 0;       ///< the number on trial; 0: none
-  bool falls_ = false;  ///< fewer were better: even fewer are tried next
-  int gains_ = 0;       ///< pairs of windows so far
+  int tried_ = 0;               ///< the number on trial; 0: none
+  bool is_descending_ = false;  ///< fewer were better: even fewer are tried next
+  int gains_ = 0;               ///< pairs of windows so far
   double log_gain_ = 0;
   double window_s_ = shortest_window_s;
   double last_rate_ = 0;      ///< of the window before, outside of trials; else 0
@@ -250,11 +241,9 @@ class AutomaticWorkers {
   double shrink_s_ = 0, shrink_pause_s_ = first_pause_s;
   double idle_since_s_ = -1;  ///< below 0: workers are not idle
   bool has_shrunk_ = false;
-
   bool has_begun_ = false;  ///< a window; none while slots drain
   LoaderCounters begun_;    ///< at its begin
-  double begun_s_ = 0;
-  double due_s_ = 0;
+  double begun_s_ = 0, due_s_ = 0;
   std::uint64_t due_batch_ = 0;
 };
 
