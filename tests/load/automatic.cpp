@@ -158,6 +158,15 @@ TEST_CASE("Lucky windows do not make many workers of a few", "[automatic]") {
   CHECK(lucky <= 10);
 }
 
+TEST_CASE("A consumer that changes is no noise", "[automatic]") {
+  // Bug: windows of 2 s after a change, and so a trial of fewer workers that costs a tenth.
+  const auto step_rate = [](double now_s) { return static_cast<int>(now_s / 3) % 2 ? 800 : 1e6; };
+  AutomaticWorkers automatic(64, 64, 4, enough);
+  Training training{waiting(1'000, 1e9), step_rate, 0.01};
+  training.run(automatic, 0, 6);
+  CHECK(training.run(automatic, 6, 9) >= 0.97 * 64'000);
+}
+
 TEST_CASE("A consumer that becomes faster gets more workers at once, a slower one fewer",
           "[automatic]") {
   // Bug: a pause between searches that outlives the reason for it.

@@ -31,10 +31,8 @@ class AutomaticWorkers {
       : slots_(static_cast<std::uint64_t>(slots)),
         most_(std::max(most, 1)),
         base_(std::clamp(first, 1, most_)),
-        workers_(base_),
         has_memory_(has_memory),
-        max_bytes_(max_bytes),
-        due_batch_(slots_) {}
+        max_bytes_(max_bytes) {}
 
   int workers() const noexcept { return workers_; }
   int settled() const noexcept { return base_; }  ///< without the number on trial
@@ -96,7 +94,7 @@ class AutomaticWorkers {
 
   /// The number after a window of the settled one: a trial begins, or not.
   int rest(const Reading& reading, double now_s) {
-    learn_scatter(reading.rate);
+    const bool jumped = has_jumped(reading.rate);
     if (reading.waited <= little_waiting) return after_rest(reading, now_s);
     idle_since_s_ = -1;
     const double change = std::abs(log_ratio(reading.rate, searched_rate_));
@@ -104,7 +102,7 @@ class AutomaticWorkers {
       pause_s_ = first_pause_s;
       search_s_ = now_s;
     }
-    if (now_s < search_s_) return base_;
+    if (jumped || now_s < search_s_) return base_;
     base_rate_ = reading.rate;
     const bool descends = is_descending_ && base_ > 1;
     if (base_ < most_ && !descends && has_memory_(max_bytes_))
@@ -112,10 +110,12 @@ class AutomaticWorkers {
     return base_ > 1 ? attempt(smaller(base_)) : base_;
   }
 
-  /// Windows that scatter become longer, until a gain of 3 % can be seen.
-  void learn_scatter(double rate) {
+  /// Windows that scatter become longer, until a gain of 3 % can be seen. Returns whether the rate
+  /// has jumped: the consumer changed within this window, or before it. That counts little.
+  bool has_jumped(double rate) {
     const double change = last_rate_ > 0 ? std::abs(log_ratio(rate, last_rate_)) : scatter_;
-    scatter_ += 0.2 * (std::min(change, 1.0) - scatter_);
+    const bool jumped = change > std::max(0.2, 4 * scatter_);
+    scatter_ += 0.2 * (std::min(change, std::max(4 * scatter_, 0.05)) - scatter_);
     last_rate_ = rate;
     if (scatter_ > 0.03 && window_s_ < longest_window_s) {
       window_s_ *= 1.5;
@@ -123,6 +123,7 @@ class AutomaticWorkers {
     } else if (scatter_ < 0.01 && window_s_ > shortest_window_s) {
       window_s_ /= 1.5;
     }
+    return jumped;
   }
 
   /// The number where the consumer hardly waits. Once workers have rested for a while it becomes
@@ -140,8 +141,7 @@ class AutomaticWorkers {
   int attempt(int workers) {
     tried_ = workers;
     gains_ = 0;
-    log_gain_ = 0;
-    last_rate_ = 0;
+    log_gain_ = last_rate_ = 0;
     return workers;
   }
 
@@ -155,7 +155,7 @@ class AutomaticWorkers {
     const double gain = log_ratio(reading.rate, base_rate_);
     log_gain_ += gain;
     const bool is_first = ++gains_ == 1;
-    if (is_first && gain >= clear_gain(tried_)) return take(now_s);
+    if (is_first && tried_ > base_ && gain >= clear_gain(tried_)) return take(now_s);
     const bool decides_on_fewer = tried_ == larger(base_);  // one pair is not enough for that
     if (gain < 0 && waits && !(is_first && decides_on_fewer)) return refuse(now_s);
     if (gains_ < pairs) return base_;
@@ -223,8 +223,8 @@ class AutomaticWorkers {
 
   std::uint64_t slots_;
   int most_;
-  int base_;     ///< the settled number
-  int workers_;  ///< that, or the one on trial
+  int base_;             ///< the settled number
+  int workers_ = base_;  ///< that, or the one on trial
   HasMemory has_memory_;
   std::uint64_t max_bytes_;
   int tried_ = 0;               ///< the number on trial; 0: none
@@ -244,7 +244,7 @@ class AutomaticWorkers {
   bool has_begun_ = false;  ///< a window; none while slots drain
   LoaderCounters begun_;    ///< at its begin
   double begun_s_ = 0, due_s_ = 0;
-  std::uint64_t due_batch_ = 0;
+  std::uint64_t due_batch_ = slots_;
 };
 
 }  // namespace feedrate::inline v0
