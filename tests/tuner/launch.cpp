@@ -56,7 +56,7 @@ std::string said_by(const LaunchSpec& spec) {
   return launched.take_output();
 }
 
-/// Standard input, until the end of a test.
+/// Makes a descriptor standard input, for as long as it lives.
 class StandardInput {
  public:
   explicit StandardInput(int descriptor) { ::dup2(descriptor, 0); }

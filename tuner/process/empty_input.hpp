@@ -12,8 +12,9 @@
 
 namespace feedrate {
 
-/// Input with nothing to read. Where this program's own is a terminal, it is one of the same size,
-/// since training scripts ask for that to draw their progress bars (`stty size`).
+/// Input with nothing to read: an empty terminal where this program reads from a terminal, else
+/// /dev/null. The terminal has the same size, which training scripts ask for (`stty size`) to draw
+/// their progress bars.
 class EmptyInput {
  public:
   EmptyInput() : near_end_(near_end_of(far_end_.fd())) {}
@@ -26,13 +27,13 @@ class EmptyInput {
       const int terminal =
           ::ioctl(far_end, TIOCGPTPEER, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
       if (terminal >= 0 && imitate_ours(terminal)) return terminal;
-      ::close(terminal);
+      if (terminal >= 0) ::close(terminal);
     }
     return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   }
 
-  /// Gives a terminal our size. Who reads from it finds the end at once, and who waits for a key is
-  /// not kept waiting, since it is opened not to block.
+  /// Gives `terminal` the size of ours, and lets every read end at once. One that waits for a key
+  /// ends too, with EAGAIN, since `terminal` does not block.
   static bool imitate_ours(int terminal) {
     winsize size{};
     termios settings{};
@@ -43,7 +44,7 @@ class EmptyInput {
            ::ioctl(terminal, TIOCSWINSZ, &size) == 0;
   }
 
-  /// Open as long as the child may ask.
+  // Once it is closed, the child's end has no size any more.
   detail::Descriptor far_end_{::isatty(0) ? ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC) : -1};
   detail::Descriptor near_end_;
 };

@@ -94,7 +94,7 @@ class AutomaticWorkers {
 
   /// The number after a window of the settled one: a trial begins, or not.
   int rest(const Reading& reading, double now_s) {
-    const bool jumped = has_jumped(reading.rate);
+    const bool jumped = learn_scatter(reading.rate);
     if (reading.waited <= little_waiting) return after_rest(reading, now_s);
     idle_since_s_ = -1;
     const double change = std::abs(log_ratio(reading.rate, searched_rate_));
@@ -111,8 +111,8 @@ class AutomaticWorkers {
   }
 
   /// Windows that scatter become longer, until a gain of 3 % can be seen. Returns whether the rate
-  /// has jumped: the consumer changed within this window, or before it. That counts little.
-  bool has_jumped(double rate) {
+  /// has jumped, as where the consumer changed within this window. One jump is hardly scatter.
+  bool learn_scatter(double rate) {
     const double change = last_rate_ > 0 ? std::abs(log_ratio(rate, last_rate_)) : scatter_;
     const bool jumped = change > std::max(0.2, 4 * scatter_);
     scatter_ += 0.2 * (std::min(change, std::max(4 * scatter_, 0.05)) - scatter_);
