@@ -23,8 +23,8 @@ class Rounds(Pairs):
     """What a session can be asked to run. It has the lanes, and steps."""
 
     def _coupled(self, config, wanted, meter, other=None, lever=None):
-        """The script's loop steps on what the lane loads; `other`: a lane in its place; `lever`: the name of the
-        change of the step that is on."""
+        """The script's loop steps on what the lane loads; `other`: a lane in its place; `lever`: the
+        change of the step that is switched on, by its name."""
         began_s = self._now()
         with self._starting(config):
             lane = other or self._lanes.use(config, self._beat)

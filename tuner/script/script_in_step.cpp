@@ -90,8 +90,8 @@ std::vector<std::string> ScriptTrials::notes() const {
   if (!dataset_sets_.empty()) {
     notes.push_back(
         "The script changes these values of its dataset between epochs: " + dataset_sets_ +
-        ". Workers that stay do not see that. With --persistent off they start anew in each "
-        "epoch.");
+        ". Workers that stay do not see the new ones. With --persistent off workers start anew in "
+        "each epoch.");
   }
   return notes;
 }
