@@ -95,6 +95,8 @@ class Levers:
             raise Missing("the model has no convolution of images")
         if all(self._is_last(weight) for weight in weights):
             raise Missing("the weights are so already")
+        if self._is_compiled():
+            raise Missing("the model is compiled for the present layout")
         before = [(weight, weight.data) for weight in weights]
         states = [(values, key, value) for values in self._states_of(weights)
                   for key, value in values.items() if getattr(value, "dim", int)() == 4]
@@ -188,8 +190,7 @@ class Levers:
     def compile(self):
         if not self._models:
             raise Missing("no module was found whose weights are updated")
-        if any(getattr(one, "_compiled_call_impl", None) or hasattr(one, "_orig_mod")
-               for one in self._models):
+        if self._is_compiled():
             raise Missing("the model is compiled already")
         for one in self._models:
             if id(one) not in self._compiled:
@@ -200,6 +201,10 @@ class Levers:
         finally:
             for one in self._models:
                 one._compiled_call_impl = None
+
+    def _is_compiled(self):
+        return any(getattr(one, "_compiled_call_impl", None) or hasattr(one, "_orig_mod")
+                   for one in self._models)
 
 
 def cant_be_foreach(torch, group):

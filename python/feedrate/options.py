@@ -7,6 +7,9 @@ import os
 
 from .calls import last_word
 
+# Of argparse, for options that take no value.
+ACTIONS = ("store_true", "store_false", "BooleanOptionalAction")
+
 # Of a dataclass whose fields a library makes options of the command line.
 FIELD_PARSERS = ("HfArgumentParser", "tyro.cli", "simple_parsing.parse", "simple_parsing.ArgumentParser")
 
@@ -53,6 +56,27 @@ class Option:
         if len(self.words) == 1:
             return ["%s%s" % (self.words[0][:2], value)]
         return [self.words[0] if self.words else max(self.names, key=len), str(value)]
+
+
+class Switch(Option):
+    """An option that takes no value, such as `--pin-memory`. `gives` has the value that each of its
+    names gives, and `default` the one that holds without it."""
+
+    def __init__(self, gives, words, default):
+        super().__init__(list(gives), words)
+        self._gives, self._default = gives, default
+
+    @property
+    def value(self):
+        held = self._gives[self.words[0]] if self.words else self._default
+        return None if held is None else str(held)
+
+    def can_give(self, value):
+        return value in self._gives.values() or bool(self.words) and value is self._default
+
+    def given(self, value):
+        """No words where the value is that of the command line without it."""
+        return [name for name, gives in self._gives.items() if gives is value][-1:]
 
 
 def _number_or_text(default):
@@ -115,8 +139,29 @@ def option_of(call, name, source, argv):
     if not options or own.lstrip("-").replace("-", "_") != name:
         return None
     default = keywords.get("default")
+    action = _action_of(keywords, default)
+    if action in ACTIONS:
+        return switch_of(options, action, default, argv)
     text = source.text.of(default) if default is not None else None
     return Option(options, words_of(options, argv), text)
+
+
+def _action_of(keywords, default):
+    """The action of argparse, as `store_true`; click's `is_flag=True` gives what is not the default."""
+    action = keywords.get("action")
+    if getattr(keywords.get("is_flag"), "value", False) is True:
+        return "store_false" if getattr(default, "value", False) is True else "store_true"
+    return action.value if isinstance(action, ast.Constant) else last_word(action)
+
+
+def switch_of(names, action, default, argv):
+    gives = dict.fromkeys(names, action != "store_false")
+    held = {"store_true": False, "store_false": True}.get(action)
+    if default is not None:
+        held = default.value if isinstance(getattr(default, "value", None), bool) else None
+    if action == "BooleanOptionalAction":
+        gives.update(("--no-" + name[2:], False) for name in names if name.startswith("--"))
+    return Switch(gives, [word for word in argv if word in gives][-1:], held)
 
 
 def words_of(options, argv):

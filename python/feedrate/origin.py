@@ -7,56 +7,18 @@ the call. What was found is believed only if it is the one possibility.
 """
 
 import ast
-import functools
 import os
 import sys
 
 from . import config_files
-from .calls import INSTALLED, Text, last_word, read
+from .calls import INSTALLED, last_word
 from .hydra_keys import override_of
 from .options import (Literal, Unknown, Variable, default_of, dotted, field_option_of, flag_of, option_of,
                       parameter_option_of, variable_of)
+from .packed import Packed
+from .parsed import FUNCTIONS, source_of
 
 DEEPEST = 12  # steps from a name to where it is set
-
-
-class Source:
-    """A parsed file of the user's."""
-
-    def __init__(self, file, text):
-        self.file = file
-        self.text = Text(text)
-        self.tree = ast.parse(text)
-        self.parents = {child: node for node in ast.walk(self.tree)
-                        for child in ast.iter_child_nodes(node)}
-
-    def nodes(self, kind, below=None):
-        return [node for node in ast.walk(below or self.tree) if isinstance(node, kind)]
-
-    def same(self, node):
-        """The node of this tree at the place of a node of another tree. Raises Unknown."""
-        same = [one for one in self.nodes(type(node)) if _place(one) == _place(node)]
-        if not same:
-            raise Unknown
-        return same[0]
-
-    def around(self, node, kinds):
-        """The innermost node of these kinds that a node is in; None at the top."""
-        while node is not None and not isinstance(node, kinds):
-            node = self.parents.get(node)
-        return node
-
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
-@functools.lru_cache(maxsize=64)
-def source_of(file):
-    """None where it can't be read or parsed."""
-    try:
-        return Source(file, read(file))
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def origin_of(file, node, way, configs=(), argv=None):
@@ -333,10 +295,6 @@ class _Trace:
         raise Unknown
 
 
-def _place(node):
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-
-
 def _path_of(node):
     """`self.hparams.workers` as its words; None where it is no such chain."""
     words = []
@@ -380,8 +338,7 @@ def _calls(call, function):
 
 def _argument(source, call, function, name):
     """(source, node) of what a call gives for a parameter; None where it gives nothing."""
-    if any(isinstance(one, ast.Starred) for one in call.args) or any(
-            one.arg is None for one in call.keywords):
+    if any(isinstance(one, ast.Starred) for one in call.args):
         raise Unknown
     for keyword in call.keywords:
         if keyword.arg == name:
@@ -390,4 +347,11 @@ def _argument(source, call, function, name):
     if placed[:1] == ["self"]:
         placed = placed[1:]
     at = placed.index(name) if name in placed else len(call.args)
-    return (source, call.args[at]) if at < len(call.args) else None
+    if at < len(call.args):
+        return source, call.args[at]
+    packed = Packed(source, [one.value for one in call.keywords if one.arg is None])
+    value = packed.values.get(name)
+    # Another call may read the same dict.
+    if packed.may_hold(name) or (isinstance(value, ast.Constant) and name in packed.shared):
+        raise Unknown
+    return None if value is None else (source, value)

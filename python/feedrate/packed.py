@@ -4,20 +4,21 @@
 import ast
 
 from .options import Unknown
-from .origin import FUNCTIONS, source_of
+from .parsed import FUNCTIONS
 
 
 class Packed:
     """The dict behind the `**` of a call. `values` holds an expression by key, or None where other code
-    may set the key. `texts` holds by key how the call can read the value. `is_own` tells whether only
-    the call reads the dict."""
+    may set the key. `texts` holds by key how the call can read the value. `shared` has the keys of dicts
+    that other code reads, too."""
 
-    def __init__(self, file, call):
-        self.values, self.texts, self.is_own, self._is_known = {}, {}, True, True
-        self._source = source_of(file)
+    def __init__(self, source, nodes):
+        """`nodes` are the expressions behind the `**`, equal by place to those of the source."""
+        self.values, self.texts, self.shared, self._is_known = {}, {}, set(), True
+        self._source = source
         try:
-            for node in call.packed():
-                self._add(self._source.same(node))
+            for node in nodes:
+                self._add(source.same(node))
         except (Unknown, RecursionError):
             self.values, self.texts, self._is_known = {}, {}, False
 
@@ -25,21 +26,24 @@ class Packed:
         """Whether the dict may have a value for the key that is not known."""
         return not self._is_known or self.values.get(key, key) is None
 
-    def _add(self, node, name=None):
+    def _add(self, node, name=None, is_shared=False):
         changed = []
         if isinstance(node, ast.Name):
             name = name or node.id
-            node, changed = self._set_once(node)
+            node, reads = self._set_once(node)
+            changed = [key for one in reads for key in self._set_by(one)]
+            is_shared = is_shared or len(reads) > 1
         for key, value in _entries(node):
             if key is None:
-                self._add(value, name)
+                self._add(value, name, is_shared)
             else:
                 self.values[key] = value
+                (self.shared.add if is_shared else self.shared.discard)(key)
                 self.texts[key] = '%s["%s"]' % (name, key) if name else self._source.text.of(value)
         self.values.update(dict.fromkeys(changed))
 
     def _set_once(self, name):
-        """What a name is set to, and the keys that other code may set. Raises Unknown."""
+        """What a name is set to, and where it is read. Raises Unknown."""
         named = [one for one in self._source.nodes(ast.Name) if one.id == name.id]
         scope = self._scope(name)
         named = [one for one in named if self._scope(one) is scope]
@@ -49,8 +53,7 @@ class Packed:
         is_parameter = scope is not None and name.id in self._arguments(scope)
         if not is_once or is_parameter or len(getattr(setting[0], "targets", setting)) > 1:
             raise Unknown
-        self.is_own = self.is_own and len(reads) == 1
-        return setting[0].value, [key for one in reads for key in self._set_by(one)]
+        return setting[0].value, reads
 
     def _scope(self, name):
         """The innermost function around a name that gives it a value; None where the file does."""

@@ -16,9 +16,10 @@ from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call, 
 from .config_files import ending_of
 from .edits import WITHOUT_WORKERS, Code, edited, edits_of, with_all
 from .hydra_keys import keys_of
-from .options import Literal, Option, Unknown, Variable
-from .origin import origin_of, source_of
+from .options import Literal, Option, Switch, Unknown, Variable
+from .origin import origin_of
 from .packed import Packed
+from .parsed import source_of
 from .patch import patch_of, text_of
 from .step_threads import edit_of_threads
 
@@ -265,7 +266,7 @@ class _Wanted:
     """Changes, sorted by where each value is set."""
 
     def __init__(self, site, call, changes, argv, now):
-        self._site, self._call, self._packed = site, call, Packed(site.file, call)
+        self._site, self._call, self._packed = site, call, Packed(source_of(site.file), call.packed())
         self._now, self._argv = now, argv
         self._in_call, self._elsewhere, self._unfollowed = {}, [], []
         self.options, self.environment = [], {}
@@ -343,13 +344,14 @@ class _Wanted:
         if origin is not None and self._is_shared(origin, keyword, changes):
             origin = None
         # Another call may read the same dict.
-        if isinstance(node, ast.Constant) and self._call.argument(keyword) is None and not self._packed.is_own:
+        if isinstance(node, ast.Constant) and self._call.argument(keyword) is None and keyword in self._packed.shared:
             origin = None
         # What else depends on the batch is to follow it.
         if keyword != "batch_size" and isinstance(origin, Literal) and self._is_used_elsewhere(node):
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
-        if isinstance(origin, Option) and is_number:
+        if isinstance(origin, Option) and (
+                origin.can_give(value) if isinstance(origin, Switch) else is_number):
             self.options.append({"words": origin.words, "given": origin.given(value)})
         elif isinstance(origin, Variable) and is_number:
             self.environment[origin.name] = str(value)
@@ -378,7 +380,7 @@ class _Wanted:
         where a library's function has no parameter for a change."""
         told = []
         if self._unfollowed:
-            told.append("Where %s has its value from was not found, so the call is changed." % (
+            told.append("Where the value of %s comes from was not found, so the call is changed." % (
                 " and ".join(dict.fromkeys(self._unfollowed))))
         if self._refused:
             told.append("%s of %s takes no %s, so it stays as it is." % (

@@ -7,7 +7,7 @@ import collections
 
 from .calls import Parameters, last_word
 from .options import Option, words_of
-from .origin import source_of
+from .parsed import source_of
 
 # The names there, by those of DataLoader.
 NAMES = {

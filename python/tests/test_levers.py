@@ -243,6 +243,9 @@ class Nothing(WithModel):
         self.assertIn("on already", self.missing("foreach"))
         self.model._compiled_call_impl = print
         self.assertIn("compiled already", self.missing("compile"))
+        # Bug: on a GPU the script died in an assertion of the compiled model.
+        self.weight.data.form = "rows"
+        self.assertIn("compiled for the present layout", self.missing("channels_last"))
         self.levers = Levers(self.torch, dict(CONFIG, precision="bf16"))
         self.assertIn("in bf16 already", self.missing("bf16"))
 

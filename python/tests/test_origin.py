@@ -122,7 +122,7 @@ class Options(Folder):
                       told["diff"])
 
     def test_that_an_earlier_patch_guards_leave_the_guard_alone(self):
-        # Bug: "Where args.workers>0 has its value from was not found", and a diff of spaces alone.
+        # Bug: "Where the value of args.workers>0 comes from was not found", and a diff of spaces alone.
         guarded = self.SCRIPT.replace("args.workers)", "args.workers, persistent_workers=args.workers>0)")
         packed = self.SCRIPT.replace("rows, num_workers=args.workers", (
             'rows, **{**kwargs, "persistent_workers": kwargs["num_workers"] > 0}')).replace(
@@ -166,6 +166,39 @@ class Options(Folder):
                 loader = DataLoader(rows, num_workers=workers)
             """)
         self.assertEqual(told["options"], [{"words": [], "given": ["--workers", "8"]}])
+
+    def test_that_take_no_value_are_given_or_left_out(self):
+        # Bug: `pin_memory=True` was written over args.pin_memory, and `--pin-memory` did nothing from then on.
+        script = """
+            import argparse
+            parser = argparse.ArgumentParser()
+            parser.add_argument("-p", "--pin-memory", %s)
+            args = parser.parse_args()
+            loader = DataLoader(rows, pin_memory=args.pin_memory)
+            """
+        on_or_off = "action=argparse.BooleanOptionalAction"
+        for declared, argv, wanted, given in (
+                ('action="store_true"', [], True, ["--pin-memory"]),
+                ('action="store_true", default=False', ["--lr", "1"], True, ["--pin-memory"]),
+                ('action="store_true"', ["-p", "--lr"], False, []),
+                ('action="store_false"', [], False, ["--pin-memory"]),
+                (on_or_off, ["--no-pin-memory"], True, ["--pin-memory"]),
+                (on_or_off + ", default=True", [], False, ["--no-pin-memory"])):
+            told = self.told(script % declared, argv, {"pin_memory": wanted}, now={"pin_memory": not wanted})
+            words = [one for one in argv if "p" in one]
+            self.assertEqual(told["options"], [{"words": words, "given": given}])
+            self.assertEqual(told["diff"], "")
+        # Bug of the script's: no option turns it off.
+        told = self.told(script % 'action="store_true", default=True', [], {"pin_memory": False}, now={"pin_memory": True})
+        self.assertIn("pin_memory=False)", told["diff"])
+        told = self.told("""
+            import click
+            @click.command()
+            @click.option("--pin", is_flag=True)
+            def main(pin):
+                loader = DataLoader(rows, pin_memory=pin)
+            """, changes={"pin_memory": True}, now={"pin_memory": False})
+        self.assertEqual(told["options"], [{"words": [], "given": ["--pin"]}])
 
     def test_that_two_parsers_have_are_not_guessed(self):
         told = self.told(self.SCRIPT + """
@@ -315,7 +348,7 @@ class Hydra(Folder):
             self.assertEqual(self.of(self.SCRIPT.replace("cfg.num", "cfg.linked.num"), {"cfg": ""}), [])
         told = self.told(self.SCRIPT, (), {"num_workers": 8}, configs=({"cfg": "data"},))
         self.assertEqual(told["options"], [])
-        self.assertIn("cfg.num_workers has its value from was not found", told["diff"])
+        self.assertIn("cfg.num_workers comes from was not found", told["diff"])
 
     def test_names_the_config_of_the_function_in_which_it_stands(self):
         # Bug: in the caller `cfg` is the whole config.

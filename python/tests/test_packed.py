@@ -31,7 +31,7 @@ class Followed(Folder):
 
     def assert_unfollowed(self, told, text):
         self.assertEqual(told["options"], [])
-        self.assertIn("(Where %s has its value from was not found, so the call is changed.)" % text, told["diff"])
+        self.assertIn("(Where the value of %s comes from was not found, so the call is changed.)" % text, told["diff"])
 
     def test_an_option_in_the_dict_is_found(self):
         # Bug: `-j 4` became no `-j 8`, but `**{**kwargs, "num_workers": 8}`, and nothing told of it.
@@ -85,6 +85,30 @@ class Followed(Folder):
             """, changes=WORKERS, way=["DataLoader(", "train ="])
         self.assertIn("+train = make(1, 8)", told["diff"])
         self.assertEqual(told["patch"].count("\n+"), 2)
+
+    def test_what_the_caller_unpacks_is_found(self):
+        # Bug: timm's train.py was to be patched within timm, where `-j 8` is enough.
+        text = """
+            import argparse
+            parser = argparse.ArgumentParser()
+            parser.add_argument("-j", "--workers", type=int, default=4)
+            args = parser.parse_args()
+            def make(rows, pinned=False, workers=1):
+                kwargs = dict(num_workers=workers)
+                return DataLoader(rows, **kwargs)
+            common = dict(pinned=True)
+            own = dict(workers=%s)
+            train = make(1, **common, **own)
+            valid = make(2, **common)
+            """
+        way = ["DataLoader(", "train ="]
+        self.assert_option(self.told(text % "args.workers", ["-j", "4"], WORKERS, way))
+        told = self.told(text % 4, changes=WORKERS, way=way)
+        self.assertIn("+own = dict(workers=8)", told["diff"])
+        told = self.told((text % 4).replace("make(2, **common)", "make(2, **own)"), changes=WORKERS, way=way)
+        self.assertIn('**{**kwargs, "num_workers": 8}', told["diff"])
+        told = self.told((text % 4).replace("dict(workers=4)", "read()"), changes=WORKERS, way=way)
+        self.assertIn('**{**kwargs, "num_workers": 8}', told["diff"])
 
     def test_what_may_be_set_elsewhere_is_said_to_be_unfollowed(self):
         # Bug: the user's option is dead from then on, and nothing tells of it.

@@ -84,7 +84,7 @@ class Diff(Sources):
             --- train.py:1
             -loader = DataLoader(ds, num_workers=args.workers)
             +loader = DataLoader(ds, num_workers=8)
-            (Where args.workers has its value from was not found, so the call is changed.)
+            (Where the value of args.workers comes from was not found, so the call is changed.)
             """)
 
     def test_columns_are_those_of_text_and_not_of_bytes(self):
@@ -181,7 +181,7 @@ class Diff(Sources):
             --- train.py:1
             -loader = DataLoader(ds, **options)
             +loader = DataLoader(ds, **{**options, "num_workers": 8})
-            (Where options has its value from was not found, so the call is changed.)
+            (Where the value of options comes from was not found, so the call is changed.)
             """)
 
     def test_a_keyword_beside_packed_ones_is_replaced(self):

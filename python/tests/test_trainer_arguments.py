@@ -12,7 +12,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from test_source import Sources, hook  # noqa: E402
 
 from feedrate import source  # noqa: E402
-from feedrate.origin import source_of  # noqa: E402
+from feedrate.parsed import source_of  # noqa: E402
 
 EIGHT = {"num_workers": 8, "prefetch_factor": 4, "persistent_workers": True}
 NOW = {"num_workers": 0, "batch_size": 32}

@@ -95,13 +95,16 @@ TEST_CASE("Cheaper means fewer workers, then less memory, then a wider precision
   CHECK(cheaper({.step_threads = 2}, {.step_threads = 4}));
 }
 
-TEST_CASE("Between equals the threads of the step stay as they are", "[space]") {
+TEST_CASE("Between equals the step's threads and pinned memory stay as they are", "[space]") {
   // Bug: a line to write into a script that changes nothing.
   const Config now{.step_threads = 4};
   CHECK(cheaper({.step_threads = 4}, {.step_threads = 1}, now));
   CHECK_FALSE(cheaper({.step_threads = 1}, {.step_threads = 4}, now));
   CHECK(cheaper({.step_threads = 1}, {.step_threads = 2}, now));
   CHECK(cheaper({.workers = 1, .step_threads = 1}, {.workers = 2, .step_threads = 4}, now));
+  // Bug: a script with pin_memory=True was told to turn that off too, which gained nothing.
+  CHECK(cheaper({.pinned = true}, {.pinned = false}, Config{.pinned = true}));
+  CHECK(cheaper({.pinned = false}, {.pinned = true}, Config{}));
 }
 
 }  // namespace

@@ -46,6 +46,12 @@ TEST_CASE("Where another program launches the script, its options are named alon
                       {{"words", {"--ahead", "4"}}, {"given", Json::array()}}};
   CHECK(launch_text({"make"}, {"train.py", "-j", "2"}, fewer, {{"N", "1"}}) ==
         "Give the script -j 0, without --ahead 4, and N=1 where it is launched.");
+  // Bug: "Give the script , without --pin, where it is launched."
+  const Json none = {{{"words", {"--pin"}}, {"given", Json::array()}}};
+  CHECK(launch_text({"make"}, {"train.py", "--pin"}, none, {{"N", "1"}}) ==
+        "Launch the script without --pin, with N=1.");
+  CHECK(launch_text({"python", "train.py", "--pin"}, {"train.py", "--pin"}, none, Json::object()) ==
+        "python train.py");
 }
 
 }  // namespace

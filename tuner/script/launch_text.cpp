@@ -33,6 +33,10 @@ bool gives_arguments(const LaunchWords& command, const LaunchWords& argv) {
   return Path(*script).filename() == Path(argv.front()).filename();
 }
 
+std::string set_to(const std::string& variable, const Json& value) {
+  return variable + "=" + shell_quoted(value.get<std::string>());
+}
+
 /// "Give the script -j 8, without --timeout 9, and WORKERS=8, where it is launched."
 std::string advice(const Json& options, const Json& environment) {
   LaunchWords given, gone;
@@ -42,11 +46,14 @@ std::string advice(const Json& options, const Json& environment) {
     given.insert(given.end(), words.begin(), words.end());
     if (words.empty()) gone.insert(gone.end(), old.begin(), old.end());
   }
+  if (given.empty()) {
+    std::string text = "Launch the script without " + shell_line(gone);
+    for (const auto& [name, value] : environment.items()) text += ", with " + set_to(name, value);
+    return text + ".";
+  }
   std::string text = "Give the script " + shell_line(given);
   if (!gone.empty()) text += ", without " + shell_line(gone) + ",";
-  for (const auto& [name, value] : environment.items()) {
-    text += " and " + name + "=" + shell_quoted(value.get<std::string>());
-  }
+  for (const auto& [name, value] : environment.items()) text += " and " + set_to(name, value);
   return text + " where it is launched.";
 }
 
@@ -61,9 +68,7 @@ std::string launch_text(LaunchWords command, const LaunchWords& argv, const Json
                   option.at("given").get<LaunchWords>());
   }
   std::string text;
-  for (const auto& [name, value] : environment.items()) {
-    text += name + "=" + shell_quoted(value.get<std::string>()) + " ";
-  }
+  for (const auto& [name, value] : environment.items()) text += set_to(name, value) + " ";
   return text + shell_line(command);
 }
 

@@ -39,6 +39,7 @@ inline constexpr auto all_axes = std::tuple(
                .field = &Config::pinned,
                .values = &Space::pinned,
                .cost = 6,
+               .kept = true,
                .not_on_cpu = "the cpu device reads batches where they lie",
                .not_emulated = "an emulated device copies nothing",
                .words = "pinned",

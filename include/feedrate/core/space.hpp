@@ -100,7 +100,7 @@ inline bool cheaper(const Config& a, const Config& b, const Config& now) noexcep
   long difference = 0;
   for_each_axis_by_cost([&](const auto& axis) {
     const auto cost = [&](const Config& config) {
-      if (axis.kept && config.*axis.field == now.*axis.field) return 0L;
+      if (axis.kept && config.*axis.field == now.*axis.field) return -1L;
       return axis.cost_of ? axis.cost_of(config) : static_cast<long>(config.*axis.field);
     };
     if (difference == 0) difference = cost(a) - cost(b);

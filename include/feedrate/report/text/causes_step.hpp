@@ -40,16 +40,16 @@ inline std::string interference_remedy(Where where) {
     case Where::memory_bandwidth:
       return "Both need memory bandwidth: use smaller samples (bytes, not floats).";
     case Where::hand_over:
-      return "Sending batches between processes costs that time: use larger batches, or "
+      return "Sending batches between processes costs that time: use larger batches, or on a CPU "
              "fewer step threads.";
     case Where::cores:
-      return "Both need the cores: use fewer step threads.";
+      return "Both need the cores: use fewer workers, or on a CPU fewer step threads.";
     case Where::other_processes:
       return "Other processes use the cores: stop them, then measure again.";
     case Where::lock:
       return "They wait for each other, not for cores: look for a lock that both take.";
     default:
-      return "The cause is unknown: try fewer step threads, or more prefetch.";
+      return "The cause is unknown: try more prefetch, or on a CPU fewer step threads.";
   }
 }
 
