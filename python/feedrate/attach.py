@@ -10,6 +10,7 @@ import sys
 
 DATA_MODULE = "torch.utils.data.dataloader"
 OPTIMIZER_MODULE = "torch.optim.optimizer"
+FASTAI_MODULE = "fastai.data.load"
 SPAWN_MODULE = "torch.multiprocessing.spawn"
 SPAWNED = "FEEDRATE_SPAWNED"  # set for the processes that it starts
 
@@ -182,6 +183,12 @@ def mark_spawned(module):
     module.start_processes = marked_start
 
 
+def attach_fastai(module):
+    from . import fastai_loaders
+
+    fastai_loaders.attach(module)
+
+
 def install():
     """Attaches this process to autotune, unless it is a worker of one that is attached. Of a process
     that torch.multiprocessing.spawn() started only that it trains is seen."""
@@ -206,3 +213,4 @@ def install():
     on_import(SPAWN_MODULE, mark_spawned)
     on_import(DATA_MODULE, lambda module: patch(module, director()))
     on_import(OPTIMIZER_MODULE, lambda _: director().watch_for_strangers())
+    on_import(FASTAI_MODULE, attach_fastai)

@@ -32,6 +32,7 @@ class Greeting:
             "sample_bytes": self._batch_bytes // max(self._batch, 1),
             "batch_fixed": self._why_batch_is_fixed(),
             "start_fixed": self._why_workers_do_not_stay(),
+            "prefetch_fixed": self._fixed_by_its_maker("prefetch"),
             "device": "cpu" if gpu is None else "cuda",
             "gpu": None if gpu is None else torch.cuda.get_device_name(gpu),
             "torch": torch.__version__,
@@ -70,10 +71,13 @@ class Greeting:
             return None if loader.batch_size else "the dataset makes the batches itself"
         return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
 
+    def _fixed_by_its_maker(self, setting):
+        return getattr(self._loader.dataset, "_feedrate_fixed", {}).get(setting)
+
     def _why_workers_do_not_stay(self):
         if any(callable(getattr(one, "set_epoch", None)) for one in with_inner(self._loader.dataset)):
             return "workers that stay would not see what set_epoch() of the dataset sets"
-        return None
+        return self._fixed_by_its_maker("persistent")
 
     def _values_that_stay(self):
         """Values of the dataset that workers which stay would not see change."""

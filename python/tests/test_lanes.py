@@ -80,6 +80,7 @@ class Beside:
                          for _ in range(loader.num_workers)]
         self._data_queue = self._worker_result_queue = Ready()
         self._task_info = {}
+        self._workers_status = [True] * loader.num_workers
         self.passes = 0
         self.closed = False
         self._reset(loader)
@@ -404,6 +405,15 @@ class LoadingAhead(unittest.TestCase):
         lane.load_ahead(1, no_beat)
         self.assertEqual([lane.take(), lane.take()], [[0], [0]])
         self.assertEqual(self.ordered(iterator), 2)
+
+    def test_what_a_worker_at_its_end_never_answers_takes_no_place(self):
+        # Bug: "Number of outstanding tasks exceeded maximum allowed tasks" of PyTorch, in streams that end.
+        lane, iterator = self.lane()
+        iterator._workers_status[1] = False
+        iterator._task_info = {4: (0,), 5: (1,)}
+        iterator._tasks_outstanding = 6
+        lane.load_ahead(1, no_beat)
+        self.assertEqual(iterator._tasks_outstanding, 1)
 
     def test_the_number_that_it_has_changes_nothing(self):
         lane, iterator = self.lane()

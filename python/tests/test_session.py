@@ -223,6 +223,16 @@ class Greeting(Asking):
         session.greet({})
         return self.channel.sent[-1]["start_fixed"]
 
+    def test_says_what_the_maker_of_a_loader_can_not_change(self):
+        # Bug: persistent_workers=True and prefetch_factor=4 for fastai, which has neither.
+        class Made(Numbers):
+            _feedrate_fixed = {"persistent": "workers go", "prefetch": "no setting"}
+
+        self.assertEqual(self.fixed(Made()), "workers go")
+        self.assertEqual(self.channel.sent[-1]["prefetch_fixed"], "no setting")
+        self.fixed(Numbers())
+        self.assertIsNone(self.channel.sent[-1]["prefetch_fixed"])
+
     def test_says_where_workers_that_stay_would_miss_the_epoch(self):
         # Bug: persistent_workers=True for a Subset of a dataset with set_epoch(): epoch 0 for ever.
         class Numbered(Numbers):

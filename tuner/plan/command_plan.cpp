@@ -2,6 +2,7 @@
 #include "plan/command_plan.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <utility>
 
@@ -154,10 +155,12 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
       "the script steps in " + std::string(name_of(own)) + " already", [&](Precision precision) {
         return precision == own || (!has_own_format(script) && is_of_few_bits(precision));
       });
-  if (!script.start_fixed.empty()) {
+  if (!script.start_fixed.empty())
     keep_applicable(plan, "persistent", plan.space.persistent, script.start_fixed,
-                    [](bool persistent) { return !persistent; });
-  }
+                    std::logical_not<>());
+  if (!script.prefetch_fixed.empty())
+    keep_applicable(plan, "prefetch", plan.space.prefetch, script.prefetch_fixed,
+                    [](int prefetch) { return prefetch == 2; });  // PyTorch's default
   drop_start_methods(plan, script);
   if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,

@@ -26,12 +26,13 @@ Script script_of(const Json& greeting, double start_s) {
   script.config = config_of(greeting.at("config"));
   script.loader = loader_of(greeting.at("loader"));
   for (const Json& other : greeting.at("others")) script.others.push_back(loader_of(other));
-  detail::read_all(
-      greeting, "iterable", script.iterable, "persistent", script.persistent, "batch_fixed",
-      script.batch_fixed, "start_fixed", script.start_fixed, "start_method", script.start_method,
-      "start_method_fixed", script.start_method_fixed, "not_importable", script.not_importable,
-      "batches", script.batches, "device", script.device, "gpu", script.gpu, "torch", script.torch,
-      "python", script.python, "world", script.world, "waits_at_exit", script.waits_at_exit);
+  detail::read_all(greeting, "iterable", script.iterable, "persistent", script.persistent,
+                   "batch_fixed", script.batch_fixed, "start_fixed", script.start_fixed,
+                   "prefetch_fixed", script.prefetch_fixed, "start_method", script.start_method,
+                   "start_method_fixed", script.start_method_fixed, "not_importable",
+                   script.not_importable, "batches", script.batches, "device", script.device, "gpu",
+                   script.gpu, "torch", script.torch, "python", script.python, "world",
+                   script.world, "waits_at_exit", script.waits_at_exit);
   if (const Json& copies = greeting.at("copies"); !copies.is_null()) {
     detail::read_all(copies, "copies", script.copies, "non_blocking", script.non_blocking);
   }

@@ -29,12 +29,13 @@ struct ScriptLoader {
 struct Script {
   ScriptLoader loader;
   std::vector<ScriptLoader> others;
-  Config config;             ///< what the script says today; prefetch is PyTorch's prefetch_factor
-  bool persistent = false;   ///< workers stay from epoch to epoch
-  bool iterable = false;     ///< its dataset is an IterableDataset
-  std::string batch_fixed;   ///< why its batch can't be changed; empty: it can
-  std::string start_fixed;   ///< why its workers can't stay; empty: they can
-  std::string start_method;  ///< of its workers: fork, spawn or forkserver; empty: unknown
+  Config config;            ///< what the script says today; prefetch is PyTorch's prefetch_factor
+  bool persistent = false;  ///< workers stay from epoch to epoch
+  bool iterable = false;    ///< its dataset is an IterableDataset
+  std::string batch_fixed;  ///< why its batch can't be changed; empty: it can
+  std::string start_fixed;  ///< why its workers can't stay; empty: they can
+  std::string prefetch_fixed;      ///< why its prefetch can't be changed; empty: it can
+  std::string start_method;        ///< of its workers: fork, spawn or forkserver; empty: unknown
   std::string start_method_fixed;  ///< why no other can be set; empty: it can
   std::string not_importable;  ///< why workers that are no copies can't import it; empty: they can
   std::uint64_t batches = 0;   ///< of an epoch; 0: unknown

@@ -81,6 +81,11 @@ TEST_CASE("Workers of a script are to stay, and load no more ahead than an epoch
   CHECK(plan_script({}, limits_of(8), found).space.persistent == std::vector<bool>{false});
   CHECK(left_out(plan_script({}, limits_of(8), found), "persistent") ==
         "on: they would not see its epoch; ");
+  // Bug: prefetch_factor=4 for a loader of fastai's, which has no such setting.
+  found.info.script->prefetch_fixed = "its library has no setting for it";
+  CHECK(plan_script({}, limits_of(8), found).space.prefetch == std::vector{2});
+  CHECK(left_out(plan_script({}, limits_of(8), found), "prefetch") ==
+        "4: its library has no setting for it; ");
   TuneRequest built_in;
   built_in.axes.read("persistent", "on");
   CHECK_THROWS_AS(plan_sweep(built_in, limits_of(8), {}, pictures()), Error);

@@ -30,6 +30,7 @@ inline Json to_json(const Script& script) {
           {"iterable", script.iterable},
           {"batch_fixed", detail::or_null(script.batch_fixed)},
           {"start_fixed", detail::or_null(script.start_fixed)},
+          {"prefetch_fixed", detail::or_null(script.prefetch_fixed)},
           {"start_method", detail::or_null(script.start_method)},
           {"start_method_fixed", detail::or_null(script.start_method_fixed)},
           {"not_importable", detail::or_null(script.not_importable)},
@@ -56,6 +57,7 @@ inline void from_json(const Json& json, Script& script) {
   detail::read_older_config(json, "config", script.config);
   detail::read_if_told(json, "iterable", script.iterable);
   detail::read_if_told(json, "start_fixed", script.start_fixed);
+  detail::read_if_told(json, "prefetch_fixed", script.prefetch_fixed);
   detail::read_if_told(json, "start_method", script.start_method);
   detail::read_if_told(json, "start_method_fixed", script.start_method_fixed);
   detail::read_if_told(json, "not_importable", script.not_importable);
