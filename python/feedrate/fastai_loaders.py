@@ -8,7 +8,7 @@ class Batches(IterableDataset):
     """The batches of a loader of fastai's, in the order that this drew for the epoch. A worker takes its part of
     them: `d` is what fastai's worker_init_fn looks for."""
 
-    _feedrate_fixed = {"persistent": "fastai starts its workers anew in each epoch",
+    _feedrate_fixed = {"persistent": "fastai starts its workers again for each epoch",
                        "prefetch": "fastai has no setting for it"}
 
     def __init__(self, stand_in):
@@ -22,15 +22,15 @@ class Batches(IterableDataset):
 
 
 def iterate(stand_in):
-    """What PyTorch's iterator over the stand-in gives, by a DataLoader, which can be tuned. As fastai's iterator it is
-    made anew for each epoch, and its workers with it; by its dataset it is known to be the same."""
+    """What PyTorch's iterator over the stand-in gives, by a DataLoader, which can be tuned. Like fastai's iterator,
+    each epoch has its own, and so its own workers; by the dataset it is known to be the same."""
     if not hasattr(stand_in, "_feedrate_batches"):
         stand_in._feedrate_batches = Batches(stand_in)
     workers = stand_in.num_workers
+    of_workers = dict(prefetch_factor=stand_in.prefetch_factor, timeout=stand_in.timeout) if workers > 0 else {}
     return iter(DataLoader(
         stand_in._feedrate_batches, batch_size=None, num_workers=workers, collate_fn=stand_in.collate_fn,
-        pin_memory=stand_in.pin_memory, timeout=stand_in.timeout if workers else 0,
-        worker_init_fn=stand_in.worker_init_fn, prefetch_factor=stand_in.prefetch_factor if workers else None))
+        pin_memory=stand_in.pin_memory, worker_init_fn=stand_in.worker_init_fn, **of_workers))
 
 
 def attach(module):

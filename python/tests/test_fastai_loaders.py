@@ -75,8 +75,8 @@ class Between(unittest.TestCase):
     def test_has_the_settings_of_fastai(self):
         # Would catch a loader that PyTorch refuses: without workers there is no timeout, and nothing ahead.
         self.iterate(StandIn([1]))
-        keywords = self.made[0][1]
-        self.assertEqual((keywords["num_workers"], keywords["timeout"], keywords["prefetch_factor"]), (0, 0, None))
+        self.assertEqual(self.made[0][1]["num_workers"], 0)
+        self.assertFalse({"timeout", "prefetch_factor"} & set(self.made[0][1]))
         with mock.patch.object(self.loaders, "iter", lambda loader: loader, create=True):
             self.iterate(StandIn([1], num_workers=2))
         keywords = self.made[1][1]
