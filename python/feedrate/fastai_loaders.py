@@ -28,9 +28,17 @@ def iterate(stand_in):
         stand_in._feedrate_batches = Batches(stand_in)
     workers = stand_in.num_workers
     of_workers = dict(prefetch_factor=stand_in.prefetch_factor, timeout=stand_in.timeout) if workers > 0 else {}
-    return iter(DataLoader(
+    if getattr(stand_in, "pin_memory_device", ""):
+        of_workers["pin_memory_device"] = stand_in.pin_memory_device
+    return map(as_made, DataLoader(
         stand_in._feedrate_batches, batch_size=None, num_workers=workers, collate_fn=stand_in.collate_fn,
         pin_memory=stand_in.pin_memory, worker_init_fn=stand_in.worker_init_fn, **of_workers))
+
+
+def as_made(batch):
+    """PyTorch's pinned memory makes lists of tuples, in some versions. fastai knows that where it pins itself, and its
+    transforms pass over lists."""
+    return tuple(batch) if type(batch) is list else batch
 
 
 def attach(module):

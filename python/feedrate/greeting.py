@@ -72,7 +72,7 @@ class Greeting:
         return None if has_plain_batches(loader, data) else "the script has its own batch sampler"
 
     def _fixed_by_its_maker(self, setting):
-        return getattr(self._loader.dataset, "_feedrate_fixed", {}).get(setting)
+        return getattr(type(self._loader.dataset), "_feedrate_fixed", {}).get(setting)
 
     def _why_workers_do_not_stay(self):
         if any(callable(getattr(one, "set_epoch", None)) for one in with_inner(self._loader.dataset)):

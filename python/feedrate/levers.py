@@ -204,7 +204,7 @@ class Levers:
 
     def _is_compiled(self):
         return any(getattr(one, "_compiled_call_impl", None) or hasattr(one, "_orig_mod")
-                   for one in self._models)
+                   for model in self._models for one in model.modules())
 
 
 def cant_be_foreach(torch, group):

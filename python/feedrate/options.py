@@ -71,8 +71,12 @@ class Switch(Option):
         held = self._gives[self.words[0]] if self.words else self._default
         return None if held is None else str(held)
 
-    def can_give(self, value):
-        return value in self._gives.values() or bool(self.words) and value is self._default
+    def can_give(self, keyword, value):
+        """Only if it is named for the parameter: `--cuda`, of which pin_memory=args.cuda depends, decides on more."""
+        subject = keyword.partition("_")[0]
+        words = [word for name in self.names for word in name.replace("_", "-").split("-")]
+        return (isinstance(value, bool) and any(word.startswith(subject) for word in words)
+                and (value in self._gives.values() or bool(self.words) and value is self._default))
 
     def given(self, value):
         """No words where the value is that of the command line without it."""
@@ -142,26 +146,34 @@ def option_of(call, name, source, argv):
     action = _action_of(keywords, default)
     if action in ACTIONS:
         return switch_of(options, action, default, argv)
+    if action is None or any("/" in one for one in options):
+        return None
     text = source.text.of(default) if default is not None else None
     return Option(options, words_of(options, argv), text)
 
 
 def _action_of(keywords, default):
-    """The action of argparse, as `store_true`; click's `is_flag=True` gives what is not the default."""
+    """The action of argparse, or what is the same of click: `store_true` for a flag that is off by default. None for
+    what is neither a switch nor an option with one value."""
+    if "is_flag" in keywords or "count" in keywords or "flag_value" in keywords:
+        is_off = "flag_value" not in keywords and (default is None or getattr(default, "value", True) is False)
+        return "store_true" if is_off and getattr(keywords.get("is_flag"), "value", False) is True else None
     action = keywords.get("action")
-    if getattr(keywords.get("is_flag"), "value", False) is True:
-        return "store_false" if getattr(default, "value", False) is True else "store_true"
-    return action.value if isinstance(action, ast.Constant) else last_word(action)
+    if isinstance(action, ast.Constant):
+        return action.value if action.value in ("store",) + ACTIONS else None
+    return last_word(action)
 
 
 def switch_of(names, action, default, argv):
+    """None where it is given twice, or has two names in one as click's `--pin/--no-pin`."""
     gives = dict.fromkeys(names, action != "store_false")
     held = {"store_true": False, "store_false": True}.get(action)
     if default is not None:
         held = default.value if isinstance(getattr(default, "value", None), bool) else None
     if action == "BooleanOptionalAction":
         gives.update(("--no-" + name[2:], False) for name in names if name.startswith("--"))
-    return Switch(gives, [word for word in argv if word in gives][-1:], held)
+    words = [word for word in argv if word in gives]
+    return None if len(words) > 1 or any("/" in name for name in names) else Switch(gives, words, held)
 
 
 def words_of(options, argv):

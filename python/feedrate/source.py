@@ -351,7 +351,7 @@ class _Wanted:
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
         if isinstance(origin, Option) and (
-                origin.can_give(value) if isinstance(origin, Switch) else is_number):
+                origin.can_give(keyword, value) if isinstance(origin, Switch) else is_number):
             self.options.append({"words": origin.words, "given": origin.given(value)})
         elif isinstance(origin, Variable) and is_number:
             self.environment[origin.name] = str(value)

@@ -72,12 +72,16 @@ class Between(unittest.TestCase):
         self.assertIsNot(datasets[0], datasets[2])
         self.assertEqual((datasets[0].d, len(datasets[0])), (first.d, 1))
 
+    def test_gives_tuples_as_fastai_makes_them(self):
+        # Bug: with pinned memory, PyTorch gave lists, which fastai's transforms pass over.
+        self.assertEqual(list(self.iterate(StandIn([[1, 2], (3, 4)]))), [(1, 2), (3, 4)])
+
     def test_has_the_settings_of_fastai(self):
         # Would catch a loader that PyTorch refuses: without workers there is no timeout, and nothing ahead.
         self.iterate(StandIn([1]))
         self.assertEqual(self.made[0][1]["num_workers"], 0)
         self.assertFalse({"timeout", "prefetch_factor"} & set(self.made[0][1]))
-        with mock.patch.object(self.loaders, "iter", lambda loader: loader, create=True):
+        with mock.patch.object(self.loaders, "map", lambda _, loader: loader, create=True):
             self.iterate(StandIn([1], num_workers=2))
         keywords = self.made[1][1]
         self.assertEqual((keywords["num_workers"], keywords["timeout"], keywords["prefetch_factor"]), (2, 7, 2))

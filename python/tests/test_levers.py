@@ -241,7 +241,7 @@ class Nothing(WithModel):
         self.optimizer.param_groups[0]["foreach"] = None
         self.weight.device = self.bias.device = "cuda:1"  # where it is PyTorch's default
         self.assertIn("on already", self.missing("foreach"))
-        self.model._compiled_call_impl = print
+        self.inner._compiled_call_impl = print
         self.assertIn("compiled already", self.missing("compile"))
         # Bug: on a GPU the script died in an assertion of the compiled model.
         self.weight.data.form = "rows"

@@ -191,14 +191,39 @@ class Options(Folder):
         # Bug of the script's: no option turns it off.
         told = self.told(script % 'action="store_true", default=True', [], {"pin_memory": False}, now={"pin_memory": True})
         self.assertIn("pin_memory=False)", told["diff"])
-        told = self.told("""
+        clicked = """
             import click
             @click.command()
-            @click.option("--pin", is_flag=True)
+            @click.option("--pin", %s)
             def main(pin):
                 loader = DataLoader(rows, pin_memory=pin)
-            """, changes={"pin_memory": True}, now={"pin_memory": False})
+            """
+        told = self.told(clicked % "is_flag=True", changes={"pin_memory": True}, now={"pin_memory": False})
         self.assertEqual(told["options"], [{"words": [], "given": ["--pin"]}])
+
+        # Bug: a flag that does nothing, or that click or argparse refuse.
+        others = [clicked % "is_flag=True, default=True", clicked % "count=True",
+                  (clicked % "is_flag=True").replace('"--pin"', '"--pin/--no-pin", "pin"'),
+                  (clicked % "flag_value=False, is_flag=True"), script % 'action="store_const", const=1']
+        for other in others:
+            told = self.told(other, changes={"pin_memory": True}, now={"pin_memory": False})
+            self.assertEqual(told["options"], [])
+            self.assertIn("pin_memory=True)", told["diff"])
+        told = self.told(script % on_or_off, ["-p", "-p"], {"pin_memory": False}, now={"pin_memory": True})
+        self.assertEqual(told["options"], [])
+
+    def test_that_decide_on_more_are_left_alone(self):
+        # Bug: "python train.py" without its `--cuda`: it would have trained on the CPU.
+        for name in ("cuda", "fast"):
+            told = self.told("""
+                import argparse
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--%s", action="store_true")
+                args = parser.parse_args()
+                loader = DataLoader(rows, pin_memory=args.%s)
+                """ % (name, name), ["--" + name], {"pin_memory": False}, now={"pin_memory": True})
+            self.assertEqual(told["options"], [])
+            self.assertIn("pin_memory=False)", told["diff"])
 
     def test_that_two_parsers_have_are_not_guessed(self):
         told = self.told(self.SCRIPT + """
