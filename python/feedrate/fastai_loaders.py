@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fastai's DataLoader, which is none of PyTorch's: it makes PyTorch's iterators over a stand-in for one."""
+"""fastai's DataLoader. It is none of PyTorch's: it gives PyTorch's iterators a stand-in for one."""
 
 from torch.utils.data import DataLoader, IterableDataset
 
 
 class Batches(IterableDataset):
-    """The batches of a loader of fastai's, in the order that this drew for the epoch. A worker takes its part of
-    them: `d` is what fastai's worker_init_fn looks for."""
+    """The batches of one of fastai's loaders, in the order that it drew for the epoch. Each worker takes its part:
+    `d` is what fastai's worker_init_fn looks for."""
 
     _feedrate_fixed = {"persistent": "fastai starts its workers again for each epoch",
                        "prefetch": "fastai has no setting for it"}
@@ -22,8 +22,8 @@ class Batches(IterableDataset):
 
 
 def iterate(stand_in):
-    """What PyTorch's iterator over the stand-in gives, by a DataLoader, which can be tuned. Like fastai's iterator,
-    each epoch has its own, and so its own workers; by the dataset it is known to be the same."""
+    """The batches of an epoch, from a DataLoader of PyTorch, which can be tuned. Each epoch has a new one, as fastai
+    has a new iterator; the dataset is the same, by which it is known to be the same loader."""
     if not hasattr(stand_in, "_feedrate_batches"):
         stand_in._feedrate_batches = Batches(stand_in)
     workers = stand_in.num_workers

@@ -283,13 +283,13 @@ class Lane:
             return
         self._prefetch = self._inner._prefetch_factor = prefetch
         self._take_surplus(self.capacity, beat)
-        self._forget_the_unanswered()
+        self._recount_outstanding()
         for _ in range(self.capacity - self._outstanding()):
             self._inner._try_put_index()
 
-    def _forget_the_unanswered(self):
-        """A worker whose part of a stream is over answers nothing more. PyTorch counts what was ordered from it as
-        still to come, and would refuse to order more than workers may load ahead now."""
+    def _recount_outstanding(self):
+        """Counts the batches that are still to come. PyTorch also counts those ordered from a worker whose part of a
+        stream is over, which never come: where less is loaded ahead, its own check of the number would fail."""
         iterator = self._inner
         iterator._tasks_outstanding = sum(len(info) == 1 and iterator._workers_status[info[0]]
                                           for info in list(iterator._task_info.values()))

@@ -86,10 +86,6 @@ class Between(unittest.TestCase):
         keywords = self.made[1][1]
         self.assertEqual((keywords["num_workers"], keywords["timeout"], keywords["prefetch_factor"]), (2, 7, 2))
 
-    def test_says_what_fastai_can_not_change(self):
-        # Bug: prefetch_factor=4 and persistent_workers=True, neither of which does anything there.
-        self.assertEqual(set(self.loaders.Batches._feedrate_fixed), {"persistent", "prefetch"})
-
 
 if __name__ == "__main__":
     unittest.main()

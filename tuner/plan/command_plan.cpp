@@ -160,7 +160,7 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
                     std::logical_not<>());
   if (!script.prefetch_fixed.empty())
     keep_applicable(plan, "prefetch", plan.space.prefetch, script.prefetch_fixed,
-                    [](int prefetch) { return prefetch == 2; });  // PyTorch's default
+                    [own = std::max(2, script.config.prefetch)](int n) { return n == own; });
   drop_start_methods(plan, script);
   if (contains(plan.allowed, Tier::numerics)) return;
   keep_applicable(plan, "precision", plan.space.precision,
