@@ -72,14 +72,14 @@ class Switch(Option):
         return None if held is None else str(held)
 
     def can_give(self, keyword, value):
-        """Only if it is named for the parameter: `--cuda`, of which pin_memory=args.cuda depends, decides on more."""
+        """Only where it is named for the parameter. `--cuda` decides more than pin_memory=args.cuda."""
         subject = keyword.partition("_")[0]
         words = [word for name in self.names for word in name.replace("_", "-").split("-")]
         return (isinstance(value, bool) and any(word.startswith(subject) for word in words)
                 and (value in self._gives.values() or bool(self.words) and value is self._default))
 
     def given(self, value):
-        """No words where the value is that of the command line without it."""
+        """The words that give a value; none where the value holds without the option."""
         return [name for name, gives in self._gives.items() if gives is value][-1:]
 
 
@@ -140,21 +140,21 @@ def option_of(call, name, source, argv):
     longest = max(options, key=lambda one: one.startswith("--"), default="")
     dest = keywords.get("dest")
     own = dest.value if isinstance(dest, ast.Constant) else (bare or [longest])[0]
-    if not options or own.lstrip("-").replace("-", "_") != name:
-        return None
+    if not options or own.lstrip("-").replace("-", "_") != name or any("/" in one for one in options):
+        return None  # click's `--pin/--no-pin` is two options
     default = keywords.get("default")
     action = _action_of(keywords, default)
     if action in ACTIONS:
         return switch_of(options, action, default, argv)
-    if action is None or any("/" in one for one in options):
+    if action is None:
         return None
     text = source.text.of(default) if default is not None else None
     return Option(options, words_of(options, argv), text)
 
 
 def _action_of(keywords, default):
-    """The action of argparse, or what is the same of click: `store_true` for a flag that is off by default. None for
-    what is neither a switch nor an option with one value."""
+    """argparse's action; for a flag of click that is off by default, the same: `store_true`. None for what is neither
+    a switch nor an option with one value."""
     if "is_flag" in keywords or "count" in keywords or "flag_value" in keywords:
         is_off = "flag_value" not in keywords and (default is None or getattr(default, "value", True) is False)
         return "store_true" if is_off and getattr(keywords.get("is_flag"), "value", False) is True else None
@@ -165,7 +165,7 @@ def _action_of(keywords, default):
 
 
 def switch_of(names, action, default, argv):
-    """None where it is given twice, or has two names in one as click's `--pin/--no-pin`."""
+    """None where the command line gives it twice."""
     gives = dict.fromkeys(names, action != "store_false")
     held = {"store_true": False, "store_false": True}.get(action)
     if default is not None:
@@ -173,7 +173,7 @@ def switch_of(names, action, default, argv):
     if action == "BooleanOptionalAction":
         gives.update(("--no-" + name[2:], False) for name in names if name.startswith("--"))
     words = [word for word in argv if word in gives]
-    return None if len(words) > 1 or any("/" in name for name in names) else Switch(gives, words, held)
+    return Switch(gives, words, held) if len(words) < 2 else None
 
 
 def words_of(options, argv):
