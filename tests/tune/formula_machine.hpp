@@ -34,6 +34,7 @@ class FormulaMachine final : public Measurer {
     round.wait_s = std::max(0.0, round.duration_s - round.step_s);
     round.cpu_s = static_cast<double>(round.samples) * cpu_s;
     round.block = block;
+    round.others_share = others_share;
     if (!blind || !blind(request)) round.energy_j = watts * round.duration_s;
     now_s_ += round.duration_s + start_s * request.config.workers;
     return round;
@@ -63,6 +64,7 @@ class FormulaMachine final : public Measurer {
   double cpu_s = 0;                            ///< core-seconds per sample
   double start_s = 0;                          ///< for each worker, in each round
   int block = 0;
+  double others_share = -1;              ///< of the CPUs; < 0: unknown
   std::optional<GpuState> gpu;           ///< what its driver says
   Part part_before_gpu = Part::coupled;  ///< that ran when it was asked
 

@@ -68,6 +68,16 @@ TEST_CASE("Without a race the best explored config is the choice", "[final_race]
   CHECK(choice.standing == Confidence::unresolved);
 }
 
+TEST_CASE("A config that stands alone does not race", "[final_race]") {
+  // Bug: passes of the one finalist against nobody, in time that its proof lacks.
+  Finals finals([](int batch, int) { return batch == 32 ? 1.0 : 0.0; });
+  CHECK(finals.end() == RaceEnd::settled);
+  CHECK(finals.outcome().passes == 0);
+  CHECK(finals.outcome().rounds == 4);
+  CHECK(finals.outcome().recommended().config.batch == 32);
+  CHECK(finals.outcome().choice().standing == Confidence::resolved);
+}
+
 TEST_CASE("One round that went wrong does not keep a race from its end", "[final_race]") {
   // Bug: a race to its last look, and a choice that is not resolved, because one rival had one slow
   // round: its mean is not known, though by all others it is as fast as the choice.

@@ -152,6 +152,30 @@ TEST_CASE("A proof that no process lives long enough for ends, and keeps the ref
   CHECK(faster.sweep.outcome().recommended().config.workers == 0);
 }
 
+TEST_CASE("A proof goes on until a pair counts", "[prove]") {
+  // Bug: two pairs that a neighbour voids, the end of the budget, and a config that is three times
+  // as fast is not recommended. The neighbour takes more beside one of the two, which is known as
+  // usual from the fourth pair on.
+  Faster faster([](FormulaMachine& machine, const Request& request) {
+    machine.others_share = request.config.workers == 4 ? 0.3 : 0;
+  });
+  REQUIRE(Proof(faster.sweep, 0.05).run(0));
+  CHECK(faster.sweep.outcome().recommended().config.workers == 4);
+  CHECK(faster.sweep.outcome().verified->low > 1);
+}
+
+TEST_CASE("A proof of which no pair counts ends", "[prove]") {
+  // Bug: a proof without end beside a neighbour who takes more and more.
+  int rounds = 0;
+  Faster faster([&](FormulaMachine& machine, const Request& request) {
+    machine.others_share = request.config.workers == 4 ? 0.15 * ++rounds : 0;
+  });
+  REQUIRE(Proof(faster.sweep, 0.05).run(0));
+  CHECK(faster.sweep.outcome().verified_rounds > 2);
+  CHECK(faster.sweep.elapsed_s() < 2.1 * faster.options.budget_s);
+  CHECK(faster.sweep.outcome().recommended().config.workers == 0);
+}
+
 TEST_CASE("A reference that fails in the proof alone is kept, and nothing unproved recommended",
           "[prove]") {
   // Bug: one crash of the reference, after many good rounds, recommends what may be slower.

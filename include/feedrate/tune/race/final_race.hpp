@@ -26,9 +26,11 @@ class FinalRace {
   explicit FinalRace(Sweep& sweep) : sweep_(sweep), race_(finalists(sweep), sweep.options().seed) {}
 
   /// Runs passes until every tier is settled or `share` of the budget is used; returns which. A
-  /// proof follows, so that looking after each pass makes nothing false.
+  /// proof follows, so that looking after each pass makes nothing false. One that stands alone
+  /// races nobody: its proof is against the reference.
   RaceEnd run(double share) {
     constexpr int most_passes = 24;
+    if (lone_finalist()) return RaceEnd::settled;
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return RaceEnd::interrupted;
@@ -67,6 +69,15 @@ class FinalRace {
 
  private:
   using Trials = std::vector<std::size_t>;
+
+  /// The only one that may be the best of any tier, where that is not the reference.
+  std::optional<std::size_t> lone_finalist() const {
+    const auto& trials = sweep_.outcome().trials;
+    for (std::size_t t = 0; t < trials.size(); ++t) {
+      if (race_.is_only(t) && t != sweep_.outcome().reference) return t;
+    }
+    return std::nullopt;
+  }
 
   /// Where only wider tiers have a choice, the narrowest has the reference, so that theirs are
   /// asked for their price.
@@ -176,10 +187,11 @@ class FinalRace {
   std::optional<TierChoice> unraced(Tier tier) const {
     const Trials trials = detail::scored(sweep_, tier);
     if (trials.empty()) return std::nullopt;
-    return TierChoice{.tier = tier,
-                      .trial = trials.front(),
-                      .tie_set = {trials.front()},
-                      .gain_upper_bound = std::numeric_limits<double>::infinity()};
+    TierChoice choice{.tier = tier, .trial = trials.front(), .tie_set = {trials.front()}};
+    const bool is_far_ahead = choice.trial == lone_finalist();
+    choice.gain_upper_bound = is_far_ahead ? 0 : std::numeric_limits<double>::infinity();
+    if (is_far_ahead) choice.standing = Confidence::resolved;
+    return choice;
   }
 
   /// The reference where it is among those tied, else the cheapest of them.

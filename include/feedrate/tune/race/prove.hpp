@@ -47,9 +47,9 @@ class Proof {
         race_(trials_, sweep.options().seed + 1) {}
 
   /// Runs passes until every choice is told, or `share` of the budget is used up. One pass is
-  /// enough where that takes all of it and tells every choice; else there are two, where they take
-  /// no more than twice the budget. False where a trial failed: then the choice is to be made
-  /// again.
+  /// enough where that takes all of it and tells every choice; else there are two, and more while
+  /// of some choice no pair counts, where they take no more than twice the budget. False where a
+  /// trial failed: then the choice is to be made again.
   bool run(double share) {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.is_open(reference)) return sweep_.trial(reference).rounds.empty() ? skip() : keep();
@@ -114,13 +114,21 @@ class Proof {
   bool is_over(double share) {
     if (sweep_.stopped()) return true;
     if (!race_.at_pass_end()) {
-      if (race_.passes() >= interim_analyses.front()) return sweep_.is_past(share);
+      if (has_evidence()) return sweep_.is_past(share);
       return race_.is_stuck() && sweep_.is_past(2 * longest_share);
     }
     if (race_.passes() >= interim_analyses.back()) return true;
     if (race_.passes() == 1 && sweep_.is_past(share) && is_told()) return true;
-    if (race_.passes() < interim_analyses.front()) return sweep_.is_past(longest_share);
+    if (!has_evidence()) return sweep_.is_past(longest_share);
     return sweep_.is_past(share) || (at_interim_analysis() && is_told());
+  }
+  /// Two passes at least, of which one pair of each choice counts: other processes may have changed
+  /// within all of them.
+  bool has_evidence() const {
+    if (race_.passes() < interim_analyses.front()) return false;
+    return std::all_of(trials_.begin() + 1, trials_.end(), [&](std::size_t trial) {
+      return !race_.log_ratios(trial, trials_.front(), &Score::objective).empty();
+    });
   }
   bool at_interim_analysis() const {
     return std::find(interim_analyses.begin(), interim_analyses.end(), race_.passes()) !=

@@ -63,6 +63,8 @@ class Race {
                        [&](const Runner& runner) { return runner.trial == trial; });
   }
   bool is_in(std::size_t trial) const { return find(trial).in; }
+  /// Whether `trial` was alone from the start.
+  bool is_only(std::size_t trial) const { return rivals_ == 0 && contains(trial); }
   /// Takes a trial out of the race; between passes only.
   void drop(std::size_t trial) { find(trial).in = false; }
 
