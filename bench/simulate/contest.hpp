@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/clock.hpp"
@@ -18,7 +19,7 @@
 namespace feedrate::simulate {
 /// Who searches, and with how much.
 struct Contender {
-  std::string name = "model";  ///< a search of the tuner, a sampler, or "oracle"
+  std::string name = "model";  ///< a search of the tuner, a sampler, or an oracle
   int max_rounds = 0;          ///< 0: the budget decides
   double budget_s = 60;        ///< of virtual time
   std::vector<Tier> allowed = {Tier::training};
@@ -26,6 +27,10 @@ struct Contender {
 };
 
 namespace detail {
+
+inline bool is_oracle(const Contender& contender) {
+  return contender.name.ends_with("oracle");
+}
 
 inline TuneOptions tune_options(const Problem& problem, const Contender& contender,
                                 Record& record) {
@@ -37,7 +42,7 @@ inline TuneOptions tune_options(const Problem& problem, const Contender& contend
   options.max_rounds = contender.max_rounds;
   options.cores = problem.machine.cores.logical;
   options.seed = problem.machine.seed;
-  options.search = strategy_named(contender.name).name;
+  if (!is_oracle(contender)) options.search = strategy_named(contender.name).name;
   if (contender.knows_memory && problem.machine.memory_bytes < infinity) {
     options.max_memory_bytes = static_cast<std::uint64_t>(problem.machine.memory_bytes);
   }
@@ -97,6 +102,19 @@ inline bool is_sampler(const Contender& contender) {
   return contender.name == "tpe" || contender.name.starts_with("plain_");
 }
 
+/// The oracle's choice where the tuner's own proof shows it to be faster than the reference, else
+/// that. Each has as much of the budget as the tuner has until it proves, and for its proof.
+inline Config proven_oracle(SimulatedMachine& machine, const Problem& problem, Truth& truth,
+                            const NoiseOptions& noise, TuneOptions options) {
+  options.allowed = {Tier::training};
+  Sweep sweep(machine, options);
+  Oracle oracle(machine, truth, noise, options.budget_s, feedrate::detail::race_share);
+  const std::size_t trial = sweep.add(oracle.choose(problem.machine.seed));
+  sweep.outcome().tiers = {{.tier = Tier::training, .trial = trial, .tie_set = {trial}}};
+  Proof(sweep, oracle.pair_noise()).run(feedrate::detail::proof_share);
+  return sweep.outcome().recommended().config;
+}
+
 inline void compete(const Problem& problem, const Contender& contender, const NoiseOptions& noise,
                     Flows& flows, Truth& truth, Record& record) {
   SimulatedMachine machine(flows, noise);
@@ -104,6 +122,10 @@ inline void compete(const Problem& problem, const Contender& contender, const No
     if (contender.name == "oracle") {
       const Config choice =
           Oracle(machine, truth, noise, contender.budget_s).choose(problem.machine.seed);
+      Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
+    } else if (contender.name == "proven_oracle") {
+      TuneOptions options = tune_options(problem, contender, record);
+      const Config choice = proven_oracle(machine, problem, truth, noise, std::move(options));
       Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
     } else if (is_sampler(contender)) {
       const Config choice = sample(machine, problem, contender);

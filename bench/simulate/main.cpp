@@ -15,8 +15,9 @@
 namespace feedrate::simulate {
 namespace {
 
-const std::vector<std::string> searches = {"model", "grid",      "random",       "halving",
-                                           "tpe",   "plain_tpe", "plain_random", "oracle"};
+const std::vector<std::string> searches = {"model",        "grid",   "random",
+                                           "halving",      "tpe",    "plain_tpe",
+                                           "plain_random", "oracle", "proven_oracle"};
 
 void add_flags(CLI::App& app, Options& options) {
   app.add_option("--machines", options.machines, "How many")->check(CLI::PositiveNumber);

@@ -19,10 +19,12 @@ namespace feedrate::simulate {
 /// three standard errors behind.
 class Oracle {
  public:
-  Oracle(SimulatedMachine& machine, Truth& truth, const NoiseOptions& noise, double budget_s)
+  /// It ends when `share` of the budget is used.
+  Oracle(SimulatedMachine& machine, Truth& truth, const NoiseOptions& noise, double budget_s,
+         double share = 1)
       : machine_(machine),
         noise_(noise),
-        budget_s_(budget_s),
+        end_s_(share * budget_s),
         round_{.seconds = std::clamp(budget_s / 150, 0.05, 1.0)} {
     for (const Config& config : truth.within(known_to)) runners_.push_back({config});
   }
@@ -38,6 +40,11 @@ class Oracle {
     return best().config;
   }
 
+  /// Standard deviation of the log-ratio of two of its rounds.
+  double pair_noise() const {
+    return std::sqrt(2 * variance_of({.duration_s = round_.seconds}, false));
+  }
+
  private:
   static constexpr double known_to = 0.1;
   static constexpr double hopeless = 3;  ///< standard errors
@@ -49,7 +56,7 @@ class Oracle {
     double error() const noexcept { return weight > 0 ? 1 / std::sqrt(weight) : infinity; }
   };
 
-  bool is_over() { return machine_.now_s() > budget_s_; }
+  bool is_over() { return machine_.now_s() > end_s_; }
 
   /// One round of each that is still in. All of a pass share the machine's momentary speed, which
   /// their median takes away.
@@ -97,7 +104,7 @@ class Oracle {
 
   SimulatedMachine& machine_;
   const NoiseOptions& noise_;
-  double budget_s_;
+  double end_s_;
   RoundOptions round_;  ///< as long as those of the tuner
   std::vector<Runner> runners_;
 };

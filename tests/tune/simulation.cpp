@@ -341,11 +341,26 @@ TEST_CASE("The oracle names the best where rounds tell the truth", "[simulation]
   NoiseOptions none = NoiseOptions::none();
   none.throttling = false;
   const Contender oracle{.name = "oracle", .budget_s = 600};
+  const Contender proven{.name = "proven_oracle", .budget_s = 600};
   for (std::uint64_t seed = 51; seed <= 60; ++seed) {
-    const Record record = contest(draw_problem(seed, {200, 300}), {oracle}, none).front();
-    CHECK(record.error == "");
-    CHECK(*final_regret(record) < 1e-9);
+    for (const Record& record : contest(draw_problem(seed, {200, 300}), {oracle, proven}, none)) {
+      CHECK(record.error == "");
+      CHECK(*final_regret(record) < 1e-9);
+    }
   }
+}
+
+TEST_CASE("A proven oracle keeps the reference where it is the best", "[simulation]") {
+  // Bug: a proof that recommends what it has not shown to be faster.
+  NoiseOptions none = NoiseOptions::none();
+  none.throttling = false;
+  Problem problem = draw_problem(51, {200, 300});
+  Flows flows(problem.machine);
+  problem.reference = Truth(problem, flows).best(Tier::training).config;
+  const Contender proven{.name = "proven_oracle", .budget_s = 600};
+  const Record record = contest(problem, {proven}, none).front();
+  CHECK(record.error == "");
+  CHECK(record.choice == problem.reference);
 }
 
 TEST_CASE("The truth lists the configs within a share of the best", "[simulation]") {
