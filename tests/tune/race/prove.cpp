@@ -109,6 +109,16 @@ TEST_CASE("The narrower tier's choice stands where the wider one's does not", "[
   CHECK(proven.outcome().tiers[1].trial == proven.outcome().tiers[0].trial);
 }
 
+TEST_CASE("A wider choice falls where it is shown to be slower than the narrower", "[prove]") {
+  // Bug: one or two pairs that undo what the race has seen in more of them.
+  Proven near(1.5, 1.49);
+  CHECK(near.recommended().batch == 32);
+  CHECK(near.outcome().trials[near.outcome().tiers[1].trial].config.batch == 64);
+  Proven far(1.5, 1.2);
+  CHECK(far.recommended().batch == 32);
+  CHECK(far.outcome().tiers[1].trial == far.outcome().tiers[0].trial);
+}
+
 TEST_CASE("A choice that fails in its proof is replaced by the next one", "[prove]") {
   // Bug: a config that crashed, recommended.
   Proven proven(1.5, 2, {}, [](const Request& request) {

@@ -164,9 +164,9 @@ class Proof {
     return true;
   }
 
-  /// Each tier keeps its choice where that is shown to be better than the reference, and seems no
-  /// worse than the choice of the narrower tier, which it may have, too. The widest that is shown
-  /// to be worth its price is recommended.
+  /// Each tier keeps its choice where that is shown to be better than the reference, and not to be
+  /// worse than the choice of the narrower tier, which it may have, too: the race has more pairs of
+  /// those two. The widest that is shown to be worth its price is recommended.
   void conclude() {
     Outcome& outcome = sweep_.outcome();
     outcome.verified_rounds = race_.passes();
@@ -206,7 +206,7 @@ class Proof {
       return;
     }
     const Interval gain = objective(wanted, reference);
-    const bool is_better = gain.low > 0 && objective(wanted, narrower.trial).estimate > 0;
+    const bool is_better = gain.low > 0 && objective(wanted, narrower.trial).high > 0;
     const Interval rate = compare(wanted, reference, &Score::rate, alpha);
     const Interval speedup{std::exp(rate.estimate), std::exp(rate.low), std::exp(rate.high)};
     if (is_better) {
