@@ -87,7 +87,8 @@ constexpr double steady = 0.04;
 
 /// Each fixed number once; then `automatic`, each time between two runs of the best of them. How
 /// far those two are apart is what the machine alone does to such a ratio: a pair in which that is
-/// too much is told apart, whatever its ratio, and run again.
+/// too much is listed apart, whatever its ratio, and run again, as long as no more than three times
+/// `pairs` have run.
 Json compared(const Case& one, double seconds, int pairs) {
   Json fixed = Json::object(), steady_pairs = Json::array(), disturbed = Json::array();
   int best = one.fixed.front();
@@ -101,8 +102,8 @@ Json compared(const Case& one, double seconds, int pairs) {
   for (int tries = 0; tries < 3 * pairs && static_cast<int>(steady_pairs.size()) < pairs; ++tries) {
     const double chosen = rate_of(one, automatic, seconds);
     const double after = rate_of(one, best, seconds);
-    Json& pair = std::abs(std::log(after / before)) <= steady ? steady_pairs : disturbed;
-    pair.push_back({{"automatic_over_best_fixed", chosen / std::sqrt(before * after)},
+    Json& list = std::abs(std::log(after / before)) <= steady ? steady_pairs : disturbed;
+    list.push_back({{"automatic_over_best_fixed", chosen / std::sqrt(before * after)},
                     {"best_fixed_over_itself", after / before}});
     before = after;
   }

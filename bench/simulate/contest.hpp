@@ -102,8 +102,8 @@ inline bool is_sampler(const Contender& contender) {
   return contender.name == "tpe" || contender.name.starts_with("plain_");
 }
 
-/// The oracle's choice where the tuner's own proof shows it to be faster than the reference, else
-/// that. Each has as much of the budget as the tuner has until it proves, and for its proof.
+/// The oracle's choice where the tuner's own proof shows it to be faster than the reference, or
+/// that does not run; else the reference. Oracle and proof end when the tuner's race and proof do.
 inline Config proven_oracle(SimulatedMachine& machine, const Problem& problem, Truth& truth,
                             const NoiseOptions& noise, TuneOptions options) {
   options.allowed = {Tier::training};
@@ -111,8 +111,8 @@ inline Config proven_oracle(SimulatedMachine& machine, const Problem& problem, T
   Oracle oracle(machine, truth, noise, options.budget_s, feedrate::detail::race_share);
   const std::size_t trial = sweep.add(oracle.choose(problem.machine.seed));
   sweep.outcome().tiers = {{.tier = Tier::training, .trial = trial, .tie_set = {trial}}};
-  Proof(sweep, oracle.pair_noise()).run(feedrate::detail::proof_share);
-  return sweep.outcome().recommended().config;
+  const bool is_done = Proof(sweep, oracle.pair_noise()).run(feedrate::detail::proof_share);
+  return is_done ? sweep.outcome().recommended().config : problem.reference;
 }
 
 inline void compete(const Problem& problem, const Contender& contender, const NoiseOptions& noise,

@@ -15,7 +15,7 @@ namespace feedrate::simulate {
 
 /// Knows the model to 10 %: which configs run, and which of them lie within a tenth of the best.
 /// Knows the noise: what each round says is weighed by its variance. Does not know their order, and
-/// spends the whole budget on it: passes in random order, and after each those leave that are
+/// spends all its time on it: passes in random order, and after each those leave that are
 /// three standard errors behind.
 class Oracle {
  public:

@@ -19,8 +19,9 @@
 namespace feedrate::inline v0 {
 namespace detail {
 
-/// Shares of the budget at which the phases end. The proof may go on longer where it has had fewer
-/// than two passes: a slow reference costs time before it costs the proof. The ceilings come last.
+/// Shares of the budget at which the phases end. The proof may go on longer, up to twice the
+/// budget, until it has two passes and pairs that count: a slow reference costs time before it
+/// costs the proof. The ceilings come last.
 inline constexpr double explore_share = 0.75;
 inline constexpr double race_share = 0.87;
 inline constexpr double proof_share = 0.95;

@@ -249,8 +249,8 @@ TEST_CASE("Gains of wider tiers are offers, and unproved gains are marked", "[sc
   CHECK_THAT(screen_text(report, {.color = true}), ContainsSubstring("\x1b[1m2.00x"));
   CHECK_THAT(screen_text(report, {.color = true}), !ContainsSubstring("\x1b[1m2.40x"));
   Report slower = report;
-  slower.outcome.tiers[1].speedup = {1.98, 1.9, 2.1};
-  CHECK_THAT(flowing(slower), !ContainsSubstring("Offer: 1.98x"));
+  slower.outcome.tiers[1].speedup = {1.9, 1.85, 1.95};
+  CHECK_THAT(flowing(slower), !ContainsSubstring("Offer:"));
   TierChoice& choice = report.outcome.tiers[0];
   choice = {.trial = 0, .tie_set = {0}, .promising = 1, .promise = {1.08, 0.97, 1.2}};
   report.outcome.verified.reset();

@@ -30,9 +30,9 @@ inline std::string offer_text(const TierChoice& choice, const std::string& setti
 
 }  // namespace detail
 
-/// A sentence for each choice of a tier beyond the headline that seems faster than what is
-/// recommended, and for each config that is probably faster; with what they change of the
-/// recommendation; the first, or all. Needs a tier.
+/// A sentence for each choice of a tier beyond the headline that is faster than the reference, and
+/// may be faster than what is recommended, and for each config that is probably faster; with what
+/// they change of the recommendation; the first, or all. Needs a tier.
 inline std::vector<std::string> offer_lines(const Outcome& outcome, bool all = true) {
   std::vector<std::size_t> told = {outcome.choice().trial};
   std::vector<std::string> lines;
@@ -45,8 +45,8 @@ inline std::vector<std::string> offer_lines(const Outcome& outcome, bool all = t
     return cause_words::settings(outcome.recommended().config, outcome.trials[trial].config);
   };
   for (const TierChoice& choice : outcome.tiers) {
-    const bool seems_faster = choice.speedup.estimate > outcome.choice().speedup.estimate;
-    if (choice.tier > outcome.headline && choice.trial != outcome.reference && seems_faster &&
+    const bool may_be_faster = choice.speedup.high > outcome.choice().speedup.estimate;
+    if (choice.tier > outcome.headline && choice.trial != outcome.reference && may_be_faster &&
         is_new(choice.trial)) {
       lines.push_back(detail::offer_text(choice, change(choice.trial)));
     }

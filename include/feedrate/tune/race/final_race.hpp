@@ -26,10 +26,11 @@ class FinalRace {
   explicit FinalRace(Sweep& sweep) : sweep_(sweep), race_(finalists(sweep), sweep.options().seed) {}
 
   /// Runs passes until every tier is settled or `share` of the budget is used; returns which. A
-  /// proof follows, so that looking after each pass makes nothing false. One that stands alone
-  /// races nobody: its proof is against the reference.
+  /// proof follows, so that looking after each pass makes nothing false. A lone finalist has no
+  /// rival: its proof follows at once.
   RaceEnd run(double share) {
     constexpr int most_passes = 24;
+    if (sweep_.stopped()) return RaceEnd::interrupted;
     if (lone_finalist()) return RaceEnd::settled;
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
@@ -70,11 +71,13 @@ class FinalRace {
  private:
   using Trials = std::vector<std::size_t>;
 
-  /// The only one that may be the best of any tier, where that is not the reference.
+  /// The only one that may be the best of any tier, where that is not the reference and was
+  /// measured as often as in a race.
   std::optional<std::size_t> lone_finalist() const {
     const auto& trials = sweep_.outcome().trials;
     for (std::size_t t = 0; t < trials.size(); ++t) {
-      if (race_.is_only(t) && t != sweep_.outcome().reference) return t;
+      const bool is_known = trials[t].rounds.size() >= std::size_t{least_passes};
+      if (race_.is_only(t) && is_known && t != sweep_.outcome().reference) return t;
     }
     return std::nullopt;
   }

@@ -47,9 +47,9 @@ class Proof {
         race_(trials_, sweep.options().seed + 1) {}
 
   /// Runs passes until every choice is told, or `share` of the budget is used up. One pass is
-  /// enough where that takes all of it and tells every choice; else there are two, and more while
-  /// of some choice no pair counts, where they take no more than twice the budget. False where a
-  /// trial failed: then the choice is to be made again.
+  /// enough where that takes all of it and tells every choice. Else there are two, and more until
+  /// each choice that may be recommended has a pair that counts. For these the proof may take twice
+  /// the budget. False where a trial failed: then the choice is to be made again.
   bool run(double share) {
     const std::size_t reference = sweep_.outcome().reference;
     if (!sweep_.is_open(reference)) return sweep_.trial(reference).rounds.empty() ? skip() : keep();
@@ -122,13 +122,19 @@ class Proof {
     if (!has_evidence()) return sweep_.is_past(longest_share);
     return sweep_.is_past(share) || (at_interim_analysis() && is_told());
   }
-  /// Two passes at least, of which one pair of each choice counts: other processes may have changed
-  /// within all of them.
+  /// At least two passes, and a pair that counts of each choice that may be recommended: other
+  /// processes may have voided all of them.
   bool has_evidence() const {
     if (race_.passes() < interim_analyses.front()) return false;
-    return std::all_of(trials_.begin() + 1, trials_.end(), [&](std::size_t trial) {
-      return !race_.log_ratios(trial, trials_.front(), &Score::objective).empty();
+    const Outcome& outcome = sweep_.outcome();
+    return std::all_of(outcome.tiers.begin(), outcome.tiers.end(), [&](const TierChoice& choice) {
+      return choice.tier > outcome.headline || choice.trial == outcome.reference ||
+             pairs(choice.trial) > 0;
     });
+  }
+  /// With the reference, of those that count.
+  std::size_t pairs(std::size_t trial) const {
+    return race_.log_ratios(trial, trials_.front(), &Score::objective).size();
   }
   bool at_interim_analysis() const {
     return std::find(interim_analyses.begin(), interim_analyses.end(), race_.passes()) !=
@@ -164,19 +170,18 @@ class Proof {
     return true;
   }
 
-  /// Each tier keeps its choice where that is shown to be better than the reference, and not to be
-  /// worse than the choice of the narrower tier, which it may have, too: the race has more pairs of
-  /// those two. The widest that is shown to be worth its price is recommended.
+  /// A tier keeps its choice if that is shown to be better than the reference, and is not shown to
+  /// be worse than the best choice of the narrower tiers. Else it takes that one. Few new pairs do
+  /// not outweigh the race. The widest that is shown to be worth its price is recommended.
   void conclude() {
     Outcome& outcome = sweep_.outcome();
-    outcome.verified_rounds = race_.passes();
     TierChoice narrower{.trial = outcome.reference, .gain_upper_bound = infinity};
     std::size_t recommended = outcome.reference;
     const Tier widest = outcome.headline;
     outcome.headline = outcome.tiers.front().tier;
     for (TierChoice& choice : outcome.tiers) {
       settle(choice, narrower);
-      narrower = choice;
+      if (objective(choice.trial, narrower.trial).estimate > 0) narrower = choice;
       if (choice.tier > widest || choice.trial == recommended) continue;
       const bool is_narrowest = &choice == &outcome.tiers.front();
       if (!is_narrowest && objective(choice.trial, recommended).low < wider()) continue;
@@ -184,7 +189,9 @@ class Proof {
       choice.is_worth_its_price = true;
       outcome.headline = choice.tier;
     }
-    if (recommended != outcome.reference) outcome.verified = outcome.choice().speedup;
+    const bool is_changed = recommended != outcome.reference;
+    if (is_changed) outcome.verified = outcome.choice().speedup;
+    outcome.verified_rounds = is_changed ? static_cast<int>(pairs(recommended)) : race_.passes();
     if (is_kept_in_all()) outcome.tiers.front().standing = Confidence::keep_current;
   }
 
