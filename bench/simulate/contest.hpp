@@ -28,10 +28,6 @@ struct Contender {
 
 namespace detail {
 
-inline bool is_oracle(const Contender& contender) {
-  return contender.name.ends_with("oracle");
-}
-
 inline TuneOptions tune_options(const Problem& problem, const Contender& contender,
                                 Record& record) {
   TuneOptions options;
@@ -42,7 +38,7 @@ inline TuneOptions tune_options(const Problem& problem, const Contender& contend
   options.max_rounds = contender.max_rounds;
   options.cores = problem.machine.cores.logical;
   options.seed = problem.machine.seed;
-  if (!is_oracle(contender)) options.search = strategy_named(contender.name).name;
+  options.search = strategy_named(contender.name).name;
   if (contender.knows_memory && problem.machine.memory_bytes < infinity) {
     options.max_memory_bytes = static_cast<std::uint64_t>(problem.machine.memory_bytes);
   }
@@ -104,11 +100,13 @@ inline bool is_sampler(const Contender& contender) {
 
 /// The oracle's choice where the tuner's own proof shows it to be faster than the reference, or
 /// that does not run; else the reference. Oracle and proof end when the tuner's race and proof do.
-inline Config proven_oracle(SimulatedMachine& machine, const Problem& problem, Truth& truth,
-                            const NoiseOptions& noise, TuneOptions options) {
-  options.allowed = {Tier::training};
+inline Config proven_oracle(SimulatedMachine& machine, const Problem& problem, Contender contender,
+                            const NoiseOptions& noise, Truth& truth, Record& record) {
+  contender.name = "model";  // whose race and proof these are
+  contender.allowed = {Tier::training};
+  const TuneOptions options = tune_options(problem, contender, record);
   Sweep sweep(machine, options);
-  Oracle oracle(machine, truth, noise, options.budget_s, feedrate::detail::race_share);
+  Oracle oracle(machine, truth, noise, contender.budget_s, feedrate::detail::race_share);
   const std::size_t trial = sweep.add(oracle.choose(problem.machine.seed));
   sweep.outcome().tiers = {{.tier = Tier::training, .trial = trial, .tie_set = {trial}}};
   const bool is_done = Proof(sweep, oracle.pair_noise()).run(feedrate::detail::proof_share);
@@ -124,8 +122,7 @@ inline void compete(const Problem& problem, const Contender& contender, const No
           Oracle(machine, truth, noise, contender.budget_s).choose(problem.machine.seed);
       Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
     } else if (contender.name == "proven_oracle") {
-      TuneOptions options = tune_options(problem, contender, record);
-      const Config choice = proven_oracle(machine, problem, truth, noise, std::move(options));
+      const Config choice = proven_oracle(machine, problem, contender, noise, truth, record);
       Examiner(truth, machine.throttled(), record).judge_choice(Tier::training, choice, choice);
     } else if (is_sampler(contender)) {
       const Config choice = sample(machine, problem, contender);

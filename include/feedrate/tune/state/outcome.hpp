@@ -106,7 +106,7 @@ struct Outcome {
   int rounds = 0;                 ///< run in all, probes included
   std::string search = default_search;
   std::optional<Interval> verified;  ///< proven speed-up of the recommended config; empty: none
-  int verified_rounds = 0;           ///< pairs behind that; empty: passes of the proof
+  int verified_rounds = 0;           ///< pairs behind it; without it: passes of the proof
   DeviceCeiling best_device;         ///< the fastest step in the space, measured alone
   std::optional<GpuState> gpu;       ///< right behind that, where a GPU steps
   std::vector<std::size_t> pareto;   ///< trials that no other beats in both rate and memory
