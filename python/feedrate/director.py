@@ -16,6 +16,7 @@ from .device import device_of
 from .evaluation import OtherPass
 from .lanes import attributes_of
 from .passes import STEPS_TO_CHOOSE, Opaque, Tracked
+from .patch import original_of
 from .plain import Pass
 
 
@@ -75,7 +76,7 @@ class Seen:
             "index": self.index,
             "name": self.name,
             "class": self.loader_class,
-            "file": self.site.file if self.site else None,
+            "file": original_of(self.site.file) if self.site else None,
             "line": self.site.line if self.site else 0,
             "batches": self.batches,
             "trained": self.trained,

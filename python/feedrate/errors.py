@@ -10,6 +10,7 @@ import sys
 import traceback
 
 from .lanes import SHARED_MEMORY
+from .patch import original_of
 
 LONGEST = 300
 IN_WORKER = "in DataLoader worker process"  # PyTorch's words
@@ -93,7 +94,7 @@ class DataErrors:
 def _text_of(error):
     """As it was given: str() of a KeyError quotes it, and so makes one line of several."""
     whole = error.args[0] if isinstance(error, KeyError) and error.args else error
-    return str(whole)
+    return original_of(str(whole))
 
 
 def _is_of_shared_memory(text):

@@ -16,6 +16,12 @@ def text_of(file):
     return read(file)
 
 
+def original_of(path):
+    """Where a file lies for the user: a launch may run in a copy of its folder."""
+    copy = os.environ.get("FEEDRATE_COPY")
+    return path.replace(copy, os.environ["FEEDRATE_FOLDER"]) if copy else path
+
+
 def patch_of(edits):
     """`edits` holds for each file the (start, end, replacement) edits of its text. None where a file
     is none that a patch can be made of: a cell of a notebook, in another encoding than UTF-8 or with
@@ -27,7 +33,8 @@ def patch_of(edits):
             return None
         before, after = ([line.replace("\n", newline) for line in _lines_of(text)]
                          for text in (text_of(file), edited(text_of(file), some, ending_of(file) is None)))
-        name = os.path.relpath(file, _root_of(file)).replace(os.sep, "/")
+        place = original_of(os.path.abspath(file))
+        name = os.path.relpath(place, _root_of(place)).replace(os.sep, "/")
         for line in difflib.unified_diff(before, after, _quoted("a/" + name), _quoted("b/" + name)):
             lines.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
     return "".join(lines) if lines else None
@@ -65,7 +72,7 @@ def _root_of(file):
     while not os.path.exists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
-            here = os.getcwd() + os.sep
+            here = original_of(os.getcwd()) + os.sep
             return here if os.path.abspath(file).startswith(here) else os.path.dirname(file)
         folder = above
     return folder

@@ -20,6 +20,7 @@ from .footprint import Footprint
 from .greeting import Greeting
 from .lanes import Lanes, UsedUp
 from .meter import Meter
+from .patch import original_of
 from .rounds import Rounds
 from .stepping import settle, step_settings
 from .training import Updates
@@ -347,4 +348,4 @@ def words_of_script():
     # Of a script below python -m cProfile, and of a folder or an archive, the module is none that was named.
     if words and spec is not None and spec.origin and os.path.realpath(spec.origin) == os.path.realpath(words[0]):
         words[:1] = ["-m", spec.name.rpartition(".__main__")[0] or spec.name]
-    return [os.fsencode(word).decode("utf-8", "replace") for word in words]
+    return [os.fsencode(original_of(word)).decode("utf-8", "replace") for word in words]

@@ -20,7 +20,7 @@ from .options import Literal, Option, Switch, Unknown, Variable
 from .origin import origin_of
 from .packed import Packed
 from .parsed import source_of
-from .patch import patch_of, text_of
+from .patch import original_of, patch_of, text_of
 from .step_threads import edit_of_threads
 
 LIBRARIES = frozenset(["torch", "torchvision", "torchdata", "lightning", "lightning_fabric",
@@ -196,7 +196,7 @@ def change(site, changes, argv=None, now=None, step_threads=None):
         return dict(told, diff="")
     if site is None:
         return dict(told, diff="Where the DataLoader is made, set %s." % _settings(changes))
-    told.update(file=site.file, line=site.line, name=call.name if call else None)
+    told.update(file=original_of(site.file), line=site.line, name=call.name if call else None)
     if site.arguments is not None:
         of_arguments = _change_of_arguments(site, changes, argv, now or {}, step_threads)
         if of_arguments is not None:
@@ -423,7 +423,7 @@ def _sentence(site, changes):
 def shown(file):
     """A file as one would name it from here."""
     relative = os.path.relpath(file) if os.path.isabs(file) else file
-    return file if relative.startswith(os.pardir) else relative
+    return original_of(file) if relative.startswith(os.pardir) else relative
 
 
 def _shown_edits(call, edits, site):

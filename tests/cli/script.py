@@ -232,6 +232,48 @@ def networks_trained_with_the_answer_are_those_of_a_plain_training_to_the_last_b
 
 
 @test
+def networks_go_on_from_the_checkpoint_that_tuning_has_not_touched(tmp):
+    # Bug: a checkpoint that the launches overwrite, from which the training then begins. (The script names it
+    # by its whole path.)
+    for network in ("cnn", "transformer"):
+        folder = tmp / network
+        folder.mkdir()
+        words = [network, folder / "left", "2", folder / "last.pt"]
+        trained_network(folder, *words)
+        begun = (folder / "last.pt").read_bytes()
+        _, plain = trained_network(folder, *words)
+        (folder / "last.pt").write_bytes(begun)
+        time.sleep(0.1)  # the clock of files is coarse: else it would be of the run
+        code, _, err = run(*QUIET, "--no-confirm", "--budget", AMPLE, *TWO, "--keep-state", "--train", "--",
+                           *command("networks.py", network, folder / "left", "0", folder / "last.pt"),
+                           cwd=folder, env=environment())
+        assert code == 0, err
+        workers, tuned = (folder / "left").read_text().split()
+        assert int(workers) == 2 and tuned == plain, (network, workers, err)
+        report = report_of(folder)
+        assert report["touched_files"] == [], report["touched_files"]
+        assert any("copies of the folder" in note for note in report["notes"]), report["notes"]
+        assert [path.name for path in tmp.iterdir() if "autotune" in path.name] == [], list(tmp.iterdir())
+
+
+@test
+def a_command_in_a_copy_of_its_folder_is_told_of_in_the_folder_itself(tmp):
+    # Bug: a patch, or a line to launch, that names the copy; or a patch that is not told from the repository.
+    project = tmp / "repository/project"
+    project.mkdir(parents=True)
+    (tmp / "repository/.git").mkdir()
+    shutil.copy(SCRIPTS / "train.py", project)
+    code, out, err = run(*QUIET, "--no-confirm", "--budget", AMPLE, *TWO, "--keep-state", "--", PYTHON,
+                         project / "train.py", cwd=project, env=environment(SCRIPTS))
+    assert code == 0, err
+    report = (project / "r.json").read_text()
+    assert "--- a/project/train.py" in json.loads(report)["settings"][0]["patch"], report
+    assert ".autotune-" not in report and ".autotune-" not in out + err, (out, err)
+    code, out, err = run("apply", "r.json", "--yes", cwd=project)
+    assert code == 0 and "num_workers=2" in (project / "train.py").read_text(), err
+
+
+@test
 def networks_are_what_they_were_after_tuning_in_their_own_process(tmp):
     # Bug: running means of a batch normalisation, moments of Adam or random numbers that are not restored.
     for network in ("cnn", "transformer"):
@@ -1000,6 +1042,22 @@ def ctrl_c_before_the_loop_begins_ends_at_once_and_leaves_no_process(tmp):
     assert "interrupted" in (out + err).lower(), (out, err)
     wait_until_gone(mark, 5)
     assert not (tmp / "r.json").exists(), "a report of nothing"
+
+
+@test
+def a_run_that_is_killed_leaves_no_copy_of_its_folder(tmp):
+    # Bug: copies of a project that pile up beside it.
+    folder = tmp / "project"
+    folder.mkdir()
+    process, mark = started(folder, "train.py", options=["--keep-state"])
+    assert any(".project.autotune-" in path.name for path in tmp.iterdir()), list(tmp.iterdir())
+    process.kill()
+    process.communicate(timeout=60)
+    wait_until_gone(mark, 10)
+    end = time.monotonic() + 10
+    while left := [path.name for path in tmp.iterdir() if path != folder]:
+        assert time.monotonic() < end, f"after 10 s there is still {left}"
+        time.sleep(0.05)
 
 
 @test

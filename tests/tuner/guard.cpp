@@ -48,8 +48,8 @@ TEST_CASE("A command ends where its parent is killed", "[guard]") {
 TEST_CASE("A guard that nobody has asked for refuses to run", "[guard]") {
   // Bug: a user's typing error starts something that waits for ever.
   for (const auto& words : {std::vector<std::string>{"test", "--guard"},
-                            {"test", "--guard", "", "9", "x"},
-                            {"test", "--guard", "", "0", "true"}}) {
+                            {"test", "--guard", "", "own", "9", "x"},
+                            {"test", "--guard", "", "own", "0", "true"}}) {
     Again guard(words);
     const auto status = guard.process.wait(60);
     REQUIRE(status);
@@ -62,7 +62,7 @@ TEST_CASE("A guard that nobody has asked for refuses to run", "[guard]") {
 TEST_CASE("The arguments of a guard differ from those of a user", "[guard]") {
   // Bug: a command of the user's that has such a word becomes a guard.
   const LaunchSpec spec{.command = {"a"}, .environment = {{"B", "c=d"}}, .folder = "e"};
-  CHECK(guard_words(spec) == std::vector<std::string>{"--guard", "e", "1", "B=c=d", "a"});
+  CHECK(guard_words(spec) == std::vector<std::string>{"--guard", "e", "own", "1", "B=c=d", "a"});
   CHECK(is_guard(guard_words(spec)));
   CHECK_FALSE(is_guard({}));
   CHECK_FALSE(is_guard({"--", "x", "--guard"}));

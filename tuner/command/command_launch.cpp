@@ -42,7 +42,10 @@ CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, ControlSo
       known_(source_.is_known()),
       options_(options),
       bounds_(bounds),
-      launched_(spec) {}
+      launched_(spec) {
+  launched_s_ += launched_.copying_s();
+  first_word_s_ = silent_since_s_ = looked_s_ = launched_s_;
+}
 
 void CommandLaunch::start_up() {
   bound_s_ = bounds_.timeout_s;

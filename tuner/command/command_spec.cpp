@@ -20,7 +20,7 @@ constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = 
 }  // namespace
 
 LaunchSpec launch_of(const CommandRequest& command) {
-  LaunchSpec spec{command.words, {}, command.folder};
+  LaunchSpec spec{command.words, {}, command.folder, command.keep_state};
   if (command.keep_trackers) return spec;
   for (const auto& [name, value] : tracker_switches) {
     if (!std::getenv(name)) spec.environment.emplace_back(name, value);

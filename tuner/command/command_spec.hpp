@@ -7,7 +7,8 @@
 
 namespace feedrate {
 
-/// With trackers of experiments switched off, unless they shall be kept.
+/// With trackers of experiments switched off, unless they shall be kept; in a copy of its folder
+/// where the state is to be kept.
 LaunchSpec launch_of(const CommandRequest& command);
 
 }  // namespace feedrate

@@ -16,11 +16,13 @@
 #include <cstring>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "process/folder_copy.hpp"
 #include "process/guarded_start.hpp"
 #include "process/process_tree.hpp"
 
@@ -28,24 +30,28 @@ namespace feedrate {
 namespace {
 
 constexpr std::string_view guard_word = "--guard";
+/// Where the command runs: in a copy of the folder, or in the folder itself.
+constexpr std::string_view copy_word = "copy", own_word = "own";
 
 /// Seconds in which what a command leaves running may end by itself: helpers that clear up behind
 /// it do.
 constexpr double grace_s = 0.5;
-/// The words behind the first: the folder, how many variables, those, and the command.
+/// The words behind the first: the folder, whether it is to be copied, how many variables, those,
+/// and the command.
 std::optional<LaunchSpec> spec_of(const std::vector<std::string>& words) {
-  if (words.size() < 4) return std::nullopt;
+  if (words.size() < 5) return std::nullopt;
   LaunchSpec spec;
   spec.folder = words[1];
+  spec.in_copy = words[2] == copy_word;
   std::size_t variables = 0;
-  std::from_chars(words[2].data(), words[2].data() + words[2].size(), variables);
-  if (variables > words.size() - 4) return std::nullopt;
-  for (std::size_t word = 3; word < 3 + variables; ++word) {
+  std::from_chars(words[3].data(), words[3].data() + words[3].size(), variables);
+  if (variables > words.size() - 5) return std::nullopt;
+  for (std::size_t word = 4; word < 4 + variables; ++word) {
     const std::size_t equals = words[word].find('=');
     if (equals == std::string::npos) return std::nullopt;
     spec.environment.emplace_back(words[word].substr(0, equals), words[word].substr(equals + 1));
   }
-  spec.command.assign(words.begin() + static_cast<std::ptrdiff_t>(3 + variables), words.end());
+  spec.command.assign(words.begin() + static_cast<std::ptrdiff_t>(4 + variables), words.end());
   return spec;
 }
 
@@ -182,11 +188,22 @@ class Watchman {
   double kill_at_s_ = never_s;
 };
 
+/// Null where the command runs in its own folder.
+std::unique_ptr<FolderCopy> copy_for(const LaunchSpec& spec, Channel& channel) {
+  if (!spec.in_copy) return nullptr;
+  auto copy = std::make_unique<FolderCopy>(spec.folder);
+  channel.send({{"copy", copy->path()}, {"original", copy->original()}});
+  return copy;
+}
+
+/// The copy goes last, however autotune ends.
 void start_and_watch(const LaunchSpec& spec, Channel& channel) {
   PipeEnds wake(O_NONBLOCK);
   hear_of_children(wake.to);
   stand_apart();
-  const pid_t command = start_guarded(spec, channel);
+  const auto copy = copy_for(spec, channel);
+  if (copy && !channel.pull()) return;
+  const pid_t command = start_guarded(copy ? moved(spec, *copy) : spec, channel);
   if (command != 0) Watchman(command, channel, wake.from).watch();
 }
 
@@ -194,6 +211,7 @@ void start_and_watch(const LaunchSpec& spec, Channel& channel) {
 
 std::vector<std::string> guard_words(const LaunchSpec& spec) {
   std::vector<std::string> words = {std::string(guard_word), spec.folder,
+                                    std::string(spec.in_copy ? copy_word : own_word),
                                     std::to_string(spec.environment.size())};
   for (const auto& [name, value] : spec.environment) words.push_back(name + "=" + value);
   words.insert(words.end(), spec.command.begin(), spec.command.end());
@@ -215,7 +233,9 @@ int run_guard(const std::vector<std::string>& words) {
   try {
     start_and_watch(*spec, channel);
   } catch (const std::exception& error) {
-    channel.send({{"refused", std::string(error.what())}});
+    const auto* ours = dynamic_cast<const Error*>(&error);
+    channel.send(
+        {{"refused", std::string(error.what())}, {"usage", ours && ours->fault() == Fault::usage}});
     return 1;
   }
   return 0;

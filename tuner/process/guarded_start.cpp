@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -84,6 +85,28 @@ PipeEnds::PipeEnds(int flags) {
   if (::pipe2(ends, O_CLOEXEC | flags) != 0) throw_unguarded("pipe", errno);
   from = ends[0];
   to = ends[1];
+}
+
+LaunchSpec moved(LaunchSpec spec, const FolderCopy& copy) {
+  for (std::string& word : spec.command) word = copy.moved(word);
+  for (auto& [name, value] : spec.environment) value = copy.moved(value);
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string text = *variable;
+    const std::size_t equals = text.find('=');
+    const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
+    const auto given = std::find_if(spec.environment.begin(), spec.environment.end(),
+                                    [&](const auto& own) { return own.first == name; });
+    const bool is_moved = copy.moved(value) != value && name != "PATH";
+    if (is_moved && given == spec.environment.end()) {
+      spec.environment.emplace_back(name, copy.moved(value));
+    }
+  }
+  for (const char* const name : {"PWD", "FEEDRATE_COPY"}) {
+    spec.environment.emplace_back(name, copy.path());
+  }
+  spec.environment.emplace_back("FEEDRATE_FOLDER", copy.original());
+  spec.folder = copy.path();
+  return spec;
 }
 
 pid_t start_guarded(const LaunchSpec& spec, Channel& channel) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "process/channel.hpp"
+#include "process/folder_copy.hpp"
 #include "process/launch.hpp"
 
 namespace feedrate {
@@ -31,6 +32,10 @@ struct PipeEnds {
     end = -1;
   }
 };
+
+/// The command in the copy: what leads to its folder leads there, but where programs are found
+/// stays. The hook is told what it is a copy of.
+LaunchSpec moved(LaunchSpec spec, const FolderCopy& copy);
 
 /// Starts the command and tells the channel so. Returns the new process; 0 where there is none,
 /// which the channel was told, too. Throws as throw_unguarded.

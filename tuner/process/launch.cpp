@@ -16,14 +16,15 @@
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
+#include "process/folder_copy.hpp"
 #include "process/guard.hpp"
 #include "process/refusals.hpp"
 
 namespace feedrate {
 namespace {
 
-/// Seconds until a guard must have told whether its command has started: beyond its own bound.
-constexpr double longest_guarded_start_s = 40;
+constexpr double longest_guarded_start_s = 40;  ///< beyond the guard's own bound
+constexpr double longest_copying_s = 600, longest_removal_s = 120;  ///< of a folder
 
 [[noreturn]] void throw_usage(const std::string& sentence) {
   throw Error(Fault::usage, sentence);
@@ -149,7 +150,7 @@ RunningCommand::Ends RunningCommand::channel_ends() {
 
 RunningCommand::RunningCommand(const LaunchSpec& spec)
     : RunningCommand(checked(spec), channel_ends()) {
-  wait_until_started(spec.command.front());
+  wait_until_started(spec);
 }
 
 RunningCommand::RunningCommand(const LaunchSpec& spec, Ends ends)
@@ -163,21 +164,34 @@ RunningCommand::~RunningCommand() {
   }
 }
 
-void RunningCommand::wait_until_started(const std::string& name) {
-  const double end_s = SteadyClock{}.now_s() + longest_guarded_start_s;
-  while (SteadyClock{}.now_s() < end_s) {
+void RunningCommand::wait_until_started(const LaunchSpec& spec) {
+  const std::string& name = spec.command.front();
+  const double began_s = SteadyClock{}.now_s();
+  const double bound_s = longest_guarded_start_s + (spec.in_copy ? longest_copying_s : 0);
+  while (SteadyClock{}.now_s() < began_s + bound_s) {
     wait_for_news(0.1);
     const bool open = channel_.pull();
-    if (const auto message = channel_.next()) {
+    while (const auto message = channel_.next()) {
       if (message->contains("unstarted")) throw_unstarted(name, *message);
       if (message->contains("started")) return;
-      throw Error(Fault::internal, message->at("refused").get<std::string>());
+      if (message->contains("refused")) {
+        throw Error(message->value("usage", false) ? Fault::usage : Fault::internal,
+                    message->at("refused").get<std::string>());
+      }
+      copy_ = message->at("copy").get<std::string>();
+      original_ = message->at("original").get<std::string>();
+      copying_s_ = SteadyClock{}.now_s() - began_s;
     }
     if (!open) break;
   }
   const auto status = guard_.wait(1);
   throw Error(Fault::internal, "The process that is to run '" + name + "' " +
                                    (status ? describe_end(*status) : "gave no sign of life") + ".");
+}
+
+std::string RunningCommand::last_lines(int lines) const {
+  const std::string said = guard_.last_lines(lines);
+  return copy_.empty() ? said : originals_in(said, copy_, original_);
 }
 
 void RunningCommand::listen() {
@@ -199,7 +213,9 @@ void RunningCommand::hear() {
   const bool open = channel_.pull();
   while (const auto message = channel_.next()) {
     if (message->contains("ended")) status_ = message->at("ended").get<int>();
-    if (message->contains("over")) killed_ = message->at("over").get<bool>();
+    if (!message->contains("over")) continue;
+    is_over_ = true;
+    killed_ = message->at("over").get<bool>();
   }
   listen();
   if (!open) note_end_of_guard();
@@ -219,11 +235,11 @@ bool RunningCommand::end(double patience_s) {
   hear();
   if (!gone_) channel_.send({{"end", patience_s}});
   const double give_up_s = SteadyClock{}.now_s() + patience_s + longest_killing_s + 5;
-  while (!gone_ && SteadyClock{}.now_s() < give_up_s) {
+  while (!gone_ && SteadyClock{}.now_s() < give_up_s + (is_over_ ? longest_removal_s : 0)) {
     wait_for_news(0.1);
     hear();
   }
-  return gone_ && !killed_;
+  return (gone_ || is_over_) && !killed_;
 }
 
 void RunningCommand::wait_for_news(double timeout_s) const {

@@ -18,6 +18,7 @@ struct LaunchSpec {
   /// Added to ours, or in place of ours.
   std::vector<std::pair<std::string, std::string>> environment = {};
   std::string folder = {};  ///< where it runs; empty: here
+  bool in_copy = false;     ///< in a copy of that folder, which is removed behind it
 };
 
 /// Finds what a command would run, as execvp does. Throws Error(usage) where it is not found or not
@@ -31,7 +32,7 @@ class RunningCommand {
   /// Its standard input is empty, both outputs go to one pipe, and it has a process group of its
   /// own, so that Ctrl-C at a terminal does not reach it. Throws Error(usage) as
   /// require_executable, and where the kernel refuses to run it; Error(internal) where no process
-  /// can be started.
+  /// can be started; and what FolderCopy throws.
   explicit RunningCommand(const LaunchSpec& spec);
   RunningCommand(const RunningCommand&) = delete;
   RunningCommand& operator=(const RunningCommand&) = delete;
@@ -39,8 +40,8 @@ class RunningCommand {
 
   /// Takes in what it has written, without waiting.
   void listen();
-  /// The last lines that it wrote.
-  std::string last_lines(int lines = 20) const { return guard_.last_lines(lines); }
+  /// The last lines that it wrote; paths into a copy of its folder lead into the folder.
+  std::string last_lines(int lines = 20) const;
   /// What was taken in since the last call; the newest MiB of it.
   std::string take_output() { return std::exchange(fresh_, {}); }
 
@@ -53,6 +54,9 @@ class RunningCommand {
   /// when nothing of it is left; false where something had to be killed.
   bool end(double patience_s);
 
+  /// Seconds that its start took because of a copy of its folder.
+  double copying_s() const noexcept { return copying_s_; }
+
   /// To be polled for what it writes, and for news of its end; -1 where none will come any more.
   int output_fd() const noexcept { return gone_ ? -1 : guard_.output_fd(); }
   int news_fd() const noexcept { return gone_ ? -1 : channel_.fd(); }
@@ -64,17 +68,20 @@ class RunningCommand {
   RunningCommand(const LaunchSpec& spec, Ends ends);
   static Ends channel_ends();
 
-  void wait_until_started(const std::string& name);
+  void wait_until_started(const LaunchSpec& spec);
   void hear();
   void note_end_of_guard();
   void wait_for_news(double timeout_s) const;
 
   Channel channel_;
   ChildProcess guard_;
-  std::string fresh_;          ///< written, and not yet taken
-  std::optional<int> status_;  ///< of the command
-  bool killed_ = false;        ///< SIGTERM was not enough
-  bool gone_ = false;          ///< the guard is, and with it all that it guarded
+  std::string fresh_;            ///< written, and not yet taken
+  std::optional<int> status_;    ///< of the command
+  bool killed_ = false;          ///< SIGTERM was not enough
+  bool is_over_ = false;         ///< nothing of the command is left
+  bool gone_ = false;            ///< the guard is, and with it all that it guarded
+  std::string copy_, original_;  ///< where it runs, and of what that is a copy; empty: none
+  double copying_s_ = 0;
 };
 
 }  // namespace feedrate

@@ -98,6 +98,7 @@ void refuse_without_command(const TuneRequest& request) {
       {command.apply, "--apply"},
       {command.yes, "--yes"},
       {command.train, "--train"},
+      {command.keep_state, "--keep-state"},
       {command.keep_trackers, "--keep-trackers"},
       {!command.confirm, "--no-confirm"},
       {request.search.allowed && contains(*request.search.allowed, Tier::processes),

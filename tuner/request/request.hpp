@@ -61,6 +61,7 @@ struct CommandRequest {
   bool yes = false;         ///< without asking
   bool train = false;       ///< launches the script at the end, as recommended, for its training
   bool keep_trackers = false;
+  bool keep_state = false;  ///< launches run in copies of the folder
   bool confirm = true;
 };
 

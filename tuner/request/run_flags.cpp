@@ -159,6 +159,10 @@ void add_command(CLI::App& app, CommandRequest& command) {
   group.flag("--train", command.train,
              "At the end, launch the script with the recommended settings for its whole training, "
              "and return its exit code.");
+  group.flag(
+      "--keep-state", command.keep_state,
+      "Launch the command in copies of its folder, each removed afterwards: checkpoints stay "
+      "as they are, and --train goes on from them.");
   group.flag("--keep-trackers", command.keep_trackers,
              "Keep experiment trackers on (Weights & Biases, Comet, Neptune, ...).");
   group.off("--no-confirm", command.confirm,

@@ -217,6 +217,10 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
     const std::string stream = stream_text(*script, report.outcome.recommended().config);
     if (!stream.empty()) report.notes.push_back(stream);
   }
+  if (run.request.command.keep_state) {
+    report.notes.push_back(
+        "The launches ran in copies of the folder: what they wrote there is gone.");
+  }
   report.touched_files = touched_files(run.request.command.folder, run.began_s, run.ours);
 }
 

@@ -64,6 +64,8 @@ class ScriptSession {
 
   /// Seconds that the script evaluated or was between two epochs, in all questions so far.
   double outside_s() const noexcept { return outside_s_; }
+  /// Seconds that its start took because of a copy of its folder.
+  double copying_s() const noexcept { return launched_.copying_s(); }
 
  private:
   struct Rank {

@@ -57,10 +57,10 @@ void ScriptTrials::start() {
   }
   ++launches_;
   keeps_up_.clear();
-  start_s_ = TrialRunner::now_s() - began_s;
-  (launches_ == 1 ? first_start_s_ : beside_s_) += start_s_;
-  const Prepared found = describe();
-  if (!prepared_) prepared_ = found;
+  const double took_s = TrialRunner::now_s() - began_s;
+  start_s_ = took_s - attached_->copying_s();
+  (launches_ == 1 ? first_start_s_ : beside_s_) += took_s;
+  if (const Prepared found = describe(); !prepared_) prepared_ = found;
 }
 
 double ScriptTrials::now_s() {

@@ -2,10 +2,12 @@
 """Trains a network, and writes what that leaves: weights, optimizer and random state. Needs PyTorch.
 
 usage: networks.py NETWORK FILE [WORKERS]  trains for two epochs, and writes the number of workers and a digest
+       networks.py NETWORK FILE WORKERS CHECKPOINT  the same, from a checkpoint where there is one, and leaves one
        networks.py NETWORK FILE AUTOTUNE   tunes the loader in this process: a digest before, and one after
 """
 
 import hashlib
+import os
 import random
 import sys
 import time
@@ -60,6 +62,17 @@ class Training:
         nn.functional.cross_entropy(self.model(x), y).backward()
         self.optimizer.step()
 
+    def save(self, file):
+        torch.save([self.model.state_dict(), self.optimizer.state_dict(), torch.get_rng_state(), random.getstate()],
+                   file)
+
+    def go_on_from(self, file):
+        model, optimizer, numbers, pythons = torch.load(file, weights_only=False)
+        self.model.load_state_dict(model)
+        self.optimizer.load_state_dict(optimizer)
+        torch.set_rng_state(numbers)
+        random.setstate(pythons)
+
     def digest(self):
         """Of every bit of it."""
         sha = hashlib.sha256()
@@ -77,14 +90,18 @@ class Training:
         return sha.hexdigest()
 
 
-def main(network, file, given="0"):
+def main(network, file, given="0", checkpoint=None):
     training = Training(network)
+    if checkpoint and os.path.exists(checkpoint):
+        training.go_on_from(checkpoint)
     workers = int(given) if given.isdigit() else 0
     loader = DataLoader(Pictures(), batch_size=16, shuffle=True, num_workers=workers, persistent_workers=workers > 0)
     if given.isdigit():
         for _ in range(2):
             for batch in loader:
                 training.step(batch)
+            if checkpoint:
+                training.save(checkpoint)
         first = loader.num_workers
     else:
         import feedrate
