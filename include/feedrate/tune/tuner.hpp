@@ -19,9 +19,10 @@
 namespace feedrate::inline v0 {
 namespace detail {
 
-/// Shares of the budget at which the phases end. The proof may go on longer, up to twice the
-/// budget, until it has two passes and pairs that count: a slow reference costs time before it
-/// costs the proof. The ceilings come last.
+/// Shares of the budget at which the phases end. Where many pairs are needed for the proof, search
+/// and race end earlier. The proof may go on longer, up to twice the budget, until it has two
+/// passes and pairs that count: a slow reference costs time before it costs the proof. The ceilings
+/// come last.
 inline constexpr double explore_share = 0.75;
 inline constexpr double race_share = 0.87;
 inline constexpr double proof_share = 0.95;
@@ -47,6 +48,7 @@ inline void race_and_prove(Sweep& sweep) {
   sweep.outcome().race_end = judge.run(race_share);
   const double usual =
       judge.pair_noise().value_or(sweep.noise.value_or(0.05) * std::numbers::sqrt2);
+  sweep.set_aside(0);
   bool done = false;
   while (!done) {
     judge.conclude();

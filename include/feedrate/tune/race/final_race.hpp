@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "feedrate/tune/race/finalists.hpp"
+#include "feedrate/tune/race/proof_time.hpp"
 #include "feedrate/tune/race/race.hpp"
 #include "feedrate/tune/race/regret.hpp"
 #include "feedrate/tune/state/sweep.hpp"
@@ -26,8 +27,7 @@ class FinalRace {
   explicit FinalRace(Sweep& sweep) : sweep_(sweep), race_(finalists(sweep), sweep.options().seed) {}
 
   /// Runs passes until every tier is settled or `share` of the budget is used; returns which. A
-  /// proof follows, so that looking after each pass makes nothing false. A lone finalist has no
-  /// rival: its proof follows at once.
+  /// proof follows: looking after each pass makes nothing false, and a lone finalist has no race.
   RaceEnd run(double share) {
     constexpr int most_passes = 24;
     if (sweep_.stopped()) return RaceEnd::interrupted;
@@ -42,8 +42,9 @@ class FinalRace {
       drop_hopeless();
       if (race_.passes() >= least_passes && is_settled()) return RaceEnd::settled;
       if (race_.passes() >= most_passes) return RaceEnd::last_pass;
+      leave_time_for_proof();
       const double pass_s = sweep_.elapsed_s() - std::exchange(pass_began_s, sweep_.elapsed_s());
-      if (sweep_.elapsed_s() + pass_s > share * sweep_.options().budget_s) return RaceEnd::budget;
+      if (sweep_.is_past(share, pass_s)) return RaceEnd::budget;
     }
     return RaceEnd::all_failed;
   }
@@ -97,11 +98,9 @@ class FinalRace {
                           .gain_upper_bound = std::numeric_limits<double>::infinity()});
   }
 
-  /// With fewer passes a race can't tell its own noise, and nothing is settled.
-  static constexpr int least_passes = 3;
+  static constexpr int least_passes = 3;  ///< with fewer a race can't tell its own noise
   /// What may be left to gain, on average and with 95 % confidence, where a tier is settled.
-  static constexpr double settled_mean_gain = 0.0075;
-  static constexpr double settled_highest_gain = 0.05;
+  static constexpr double settled_mean_gain = 0.0075, settled_highest_gain = 0.05;
 
   /// Those of a tier that are still in the race, best first.
   Trials in_race(Tier tier) const {
@@ -145,6 +144,18 @@ class FinalRace {
     }
     const auto [behind, error] = race_.difference(leader, trial);
     return behind < std::max(2 * finest_difference, 4 * error);
+  }
+
+  /// By the noise of the race, as soon as that is known.
+  void leave_time_for_proof() {
+    const std::size_t reference = sweep_.outcome().reference;
+    const auto scatter = pair_noise();
+    if (!scatter || !sweep_.posterior_mean(reference)) return;
+    const auto scored = [&](std::size_t t) { return detail::Scored(t, *sweep_.posterior_mean(t)); };
+    detail::leave_time_for_proof(sweep_, scored(reference), *scatter, [&](Tier tier) {
+      const Trials trials = in_race(tier);
+      return trials.empty() ? std::nullopt : std::optional(scored(trials.front()));
+    });
   }
 
   bool is_settled() const {

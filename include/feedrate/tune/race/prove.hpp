@@ -4,37 +4,17 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <span>
 #include <vector>
 
 #include "feedrate/tune/race/finalists.hpp"
+#include "feedrate/tune/race/proof_interval.hpp"
 #include "feedrate/tune/race/race.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
 namespace feedrate::inline v0 {
-
-/// What fresh pairs say of one config against another.
-///
-/// The error of the mean is Student's t; the scatter of few pairs is joined with `usual`, that of a
-/// pair in the race, as if that were 4 more pairs. Beside it stands what pairs do not show.
-inline Interval proof_interval(std::span<const double> log_ratios, double usual, double alpha,
-                               double alpha_of_wander) {
-  constexpr double usual_pairs = 4;
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  if (log_ratios.empty()) return {0, -infinity, infinity};
-  const auto n = static_cast<double>(log_ratios.size());
-  const double own = n > 1 ? standard_deviation(log_ratios) : 0;
-  const double freedom = n - 1 + usual_pairs;
-  const double scatter = std::sqrt(((n - 1) * own * own + usual_pairs * usual * usual) / freedom);
-  const double error = student_quantile(freedom, alpha) * scatter / std::sqrt(n);
-  const double wander = normal_quantile(alpha_of_wander / 2) * wander_of(scatter);
-  const double center = mean(log_ratios), half = std::hypot(error, wander);
-  return {center, center - half, center + half};
-}
 
 /// The choices of all tiers against the reference, in passes of random order.
 class Proof {
@@ -94,11 +74,7 @@ class Proof {
     return true;
   }
 
-  /// After so many passes the data are analysed; the chance to be wrong is split among them.
-  static constexpr std::array<int, 5> interim_analyses = {2, 4, 7, 12, 20};
-  /// Of the intervals that are told, and of those by which a change is recommended: up to three
-  /// choices are proven, and where nothing is faster 1 % of all answers may be wrong.
-  static constexpr double alpha = 0.05, strict_alpha = 0.01;
+  static constexpr double alpha = 0.05;  ///< of the intervals that are told
   static constexpr double longest_share = 2;
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -143,11 +119,10 @@ class Proof {
 
   /// By the strict interval.
   Interval objective(std::size_t a, std::size_t b) const {
-    return compare(a, b, &Score::objective, strict_alpha);
+    return compare(a, b, &Score::objective, proof_alpha);
   }
   Interval compare(std::size_t a, std::size_t b, double Score::*what, double error) const {
-    return proof_interval(race_.log_ratios(a, b, what), usual_,
-                          error / static_cast<double>(interim_analyses.size()), error);
+    return proof_interval(race_.log_ratios(a, b, what), usual_, error);
   }
   double wider() const { return std::log1p(sweep_.options().wider_gain); }
 

@@ -9,9 +9,11 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/random.hpp"
+#include "feedrate/tune/race/proof_time.hpp"
 #include "feedrate/tune/search/candidates.hpp"
 #include "feedrate/tune/search/posterior.hpp"
 #include "feedrate/tune/state/sweep.hpp"
@@ -44,14 +46,11 @@ class Exploration {
   }
 
  private:
-  /// Expected improvement, in logarithms, for which a round is run.
-  static constexpr double least_improvement = 0.0004;
-  /// What it counts in a tier that is far behind, or whose choice is an offer at most.
-  static constexpr double weight_aside = 0.25;
+  static constexpr double least_improvement = 0.0004;  ///< that is worth a round, in logarithms
+  static constexpr double weight_aside = 0.25;         ///< of a tier far behind, or offered at most
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double least_deviation = 0.03;
-  /// So few configs leave nothing to predictions: to measure them takes seconds.
-  static constexpr std::size_t exhaustive_size = 16;
+  static constexpr std::size_t exhaustive_size = 16;  ///< so few are all measured: it takes seconds
   /// So often those that may lead are measured, within so much of the share: the rest is the
   /// race's.
   static constexpr int turns = 3;
@@ -64,9 +63,7 @@ class Exploration {
     const bool waits = !is_last && posterior_.size() > 1;
     if (waits && detail::round_takes_too_long(sweep_, reference)) return;
     if (!sweep_.is_open(reference)) return;
-    for (std::size_t i = 0; i < posterior_.size(); ++i) {
-      if (posterior_.trial(i) == reference) return try_one(i);
-    }
+    if (const auto candidate = posterior_.candidate_of(reference)) return try_one(*candidate);
     sweep_.run(reference, "explore");
   }
 
@@ -80,7 +77,22 @@ class Exploration {
     }
   }
 
-  bool is_over(double share) { return is_over_ = sweep_.stopped() || sweep_.is_past(share); }
+  bool is_over(double share) {
+    leave_time_for_proof();
+    return is_over_ = sweep_.stopped() || sweep_.is_past(share);
+  }
+
+  void leave_time_for_proof() {
+    if (posterior_.size() <= exhaustive_size) return;  // their race will know the noise
+    const auto scored = [&](auto i) { return std::pair(posterior_.trial(i), posterior_.score(i)); };
+    const auto reference = posterior_.candidate_of(sweep_.outcome().reference);
+    if (!reference || !posterior_.was_tried(*reference)) return;
+    const double scatter = std::numbers::sqrt2 * posterior_.noise();
+    detail::leave_time_for_proof(sweep_, scored(*reference), scatter, [&](Tier tier) {
+      const auto leader = posterior_.leader_of(tier);
+      return leader ? std::optional(scored(*leader)) : std::nullopt;
+    });
+  }
 
   /// Measures each config once, what is expected to be fastest first: it is sure to be reached.
   /// Then those that may lead again, in random order.
@@ -172,8 +184,8 @@ class Exploration {
 
   /// Of what may be recommended, as long as there is any.
   std::optional<std::size_t> best_untried() const {
-    for (const Tier tier :
-         {widest_recommended(sweep_.options()), sweep_.options().allowed.back()}) {
+    const TuneOptions& options = sweep_.options();
+    for (const Tier tier : {widest_recommended(options), options.allowed.back()}) {
       const auto best = posterior_.best_of(
           [&](std::size_t i) { return posterior_.expected_rate(i); },
           [&](std::size_t i) { return !posterior_.was_tried(i) && posterior_.within(i, tier); });

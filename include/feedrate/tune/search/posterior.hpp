@@ -30,6 +30,11 @@ class Posterior {
 
   std::size_t size() const noexcept { return trials_.size(); }
   std::size_t trial(std::size_t i) const { return trials_[i]; }
+  std::optional<std::size_t> candidate_of(std::size_t trial) const {
+    const auto found = std::find(trials_.begin(), trials_.end(), trial);
+    if (found == trials_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - trials_.begin());
+  }
   const Config& config(std::size_t i) const { return surrogate_.config(i); }
   /// May be run: it has not failed, and has room in memory.
   bool is_open(std::size_t i) const { return open_[i] && sweep_.is_open(trials_[i]); }

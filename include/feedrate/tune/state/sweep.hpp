@@ -65,11 +65,14 @@ class Sweep {
   }
 
   double elapsed_s() { return measurer_.now_s() - begin_s_; }
-  /// Whether `share` of the budget, or of the rounds, is used up.
-  bool is_past(double share) {
-    return elapsed_s() > share * options_.budget_s ||
+  /// Whether `share` of the budget, less what is set aside, or of the rounds, is used up; in so
+  /// many seconds from now.
+  bool is_past(double share, double in_s = 0) {
+    return elapsed_s() + in_s > share * options_.budget_s - aside_s_ ||
            (options_.max_rounds > 0 && outcome_.rounds >= share * options_.max_rounds);
   }
+  /// Seconds that what runs now leaves to a later phase.
+  void set_aside(double seconds) noexcept { aside_s_ = seconds; }
   bool stopped() const noexcept {
     return options_.stop && options_.stop->load(std::memory_order_relaxed);
   }
@@ -118,7 +121,7 @@ class Sweep {
     if (!is_open(index)) return std::nullopt;
     announce(phase, config, &trial.rounds.back(), {});
     if (options_.save) options_.save(outcome_);
-    return score(*round, config);
+    return score_of(*round, config, options_);
   }
 
   /// Runs a part alone and keeps it among the probes; empty when it failed: `failure()` says why.
@@ -137,15 +140,12 @@ class Sweep {
     trial.reason = {Why::error, failure_};
   }
 
-  Score score(const Round& round, const Config& config) const {
-    return score_of(round, config, options_);
-  }
-
   /// Mean score of a trial; empty before its first round.
   std::optional<double> score(std::size_t index) const {
     const Trial& trial = outcome_.trials[index];
     if (trial.rounds.empty() || trial.status != TrialStatus::measured) return std::nullopt;
-    return trial.mean_of([&](const Round& round) { return score(round, trial.config).objective; });
+    return trial.mean_of(
+        [&](const Round& round) { return score_of(round, trial.config, options_).objective; });
   }
 
   /// A trial's posterior mean: by the search, else the mean of its rounds.
@@ -237,7 +237,7 @@ class Sweep {
 
   Measurer& measurer_;
   const TuneOptions& options_;
-  double begin_s_;
+  double begin_s_, aside_s_ = 0;
   MemoryLimit memory_{measurer_, options_};
   RoundCosts costs_;
   Outcome outcome_;
