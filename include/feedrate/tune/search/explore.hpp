@@ -51,10 +51,8 @@ class Exploration {
   /// A neighbour of the leader is doubted no less than by this, whatever the surrogate says of it.
   static constexpr double least_deviation = 0.03;
   static constexpr std::size_t exhaustive_size = 16;  ///< so few are all measured: it takes seconds
-  /// So often those that may lead are measured, within so much of the share: the rest is the
-  /// race's.
-  static constexpr int turns = 3;
-  static constexpr double turns_share = 2.0 / 3;
+  static constexpr int turns = 3;                 ///< so often those that may lead are measured,
+  static constexpr double turns_share = 2.0 / 3;  ///< within so much: the rest is the race's
 
   /// It is run even where nothing could be predicted of it. One that takes long waits for its
   /// proof, unless it is the last that is left to try.
@@ -88,7 +86,9 @@ class Exploration {
     const auto reference = posterior_.candidate_of(sweep_.outcome().reference);
     if (!reference || !posterior_.was_tried(*reference)) return;
     const double scatter = std::numbers::sqrt2 * posterior_.noise();
-    detail::leave_time_for_proof(sweep_, scored(*reference), scatter, [&](Tier tier) {
+    auto at_best = scored(*reference);  // a single round may have shown it slower than it is
+    at_best.second += posterior_.deviation(*reference);
+    detail::leave_time_for_proof(sweep_, at_best, scatter, [&](Tier tier) {
       const auto leader = posterior_.leader_of(tier);
       return leader ? std::optional(scored(*leader)) : std::nullopt;
     });
