@@ -24,13 +24,17 @@ using Scored = std::pair<std::size_t, double>;
 
 /// Sets aside what the proof will need beyond its own share, which is 5 s at least, up to a third
 /// of the budget: search and race end so much earlier. Few pairs are the proof's own affair,
-/// however slow the reference is. `scatter` is the standard deviation of a pair, and `leader_of`
-/// gives the Scored leader of a tier, or nothing.
+/// however slow the reference is. A budget below 30 s leaves nothing: the search needs all of it
+/// (machines of bench/simulate from 2,000,001 on). `scatter` is the standard deviation of a pair,
+/// and `leader_of` gives the Scored leader of a tier, or nothing.
 template <class LeaderOf>
 void leave_time_for_proof(Sweep& sweep, const Scored& reference, double scatter,
                           LeaderOf&& leader_of) {
   constexpr int few_pairs = 3;
+  constexpr double least_budget_s = 30;
   constexpr double own_share = 0.08, own_s = 5, most_share = 0.35;
+  const double budget_s = sweep.options().budget_s;
+  if (budget_s < least_budget_s) return;
   int pairs = 0;
   double pass_s = next_round_s(sweep, reference.first);
   std::vector<std::size_t> proven = {reference.first};
@@ -41,7 +45,6 @@ void leave_time_for_proof(Sweep& sweep, const Scored& reference, double scatter,
     pairs = std::max(pairs, pairs_to_prove(leader->second - reference.second, scatter));
     pass_s += next_round_s(sweep, leader->first);
   }
-  const double budget_s = sweep.options().budget_s;
   const double beyond_s = pairs * pass_s - std::max(own_s, own_share * budget_s);
   sweep.set_aside(pairs > few_pairs ? std::clamp(beyond_s, 0.0, most_share * budget_s) : 0);
 }
