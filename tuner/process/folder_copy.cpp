@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "process/folder_copy.hpp"
 
-#include <fcntl.h>
 #include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,7 +15,6 @@
 #include <utility>
 
 #include "feedrate/core/error.hpp"
-#include "feedrate/data/file.hpp"
 #include "process/refusals.hpp"
 
 namespace feedrate {
@@ -63,22 +60,6 @@ void require_little(const fs::path& top) {
   if (error) throw_uncopied(top.string(), error.value());
 }
 
-/// Where the file system can, the copy shares its blocks with the original. What that leaves is
-/// read and written.
-void copy_content(int from, int to, const std::string& name) {
-  constexpr std::size_t at_once = std::size_t{1} << 30;
-  while (::copy_file_range(from, nullptr, to, nullptr, at_once, 0) > 0) continue;
-  std::vector<char> buffer(std::size_t{1} << 20);
-  ssize_t got = 0;
-  while ((got = ::read(from, buffer.data(), buffer.size())) > 0) {
-    for (ssize_t put = 0, some = 0; put < got; put += some) {
-      some = ::write(to, buffer.data() + put, static_cast<std::size_t>(got - put));
-      if (some < 0) throw_uncopied(name, errno);
-    }
-  }
-  if (got < 0) throw_uncopied(name, errno);
-}
-
 /// Copies all that is below one folder to below another one. What vanishes meanwhile is left out.
 class Copying {
  public:
@@ -122,25 +103,25 @@ class Copying {
                        to);
   }
 
-  void copy_file(const fs::path& from, const fs::path& to) {
-    const detail::Descriptor source(::open(from.c_str(), O_RDONLY | O_CLOEXEC));
-    if (source.fd() < 0 && errno == ENOENT) return;
-    if (source.fd() < 0) throw_uncopied(from.string(), errno);
-    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    const detail::Descriptor target(::open(to.c_str(), flags, 0600));
-    if (target.fd() < 0) throw_uncopied(to.string(), errno);
-    copy_content(source.fd(), target.fd(), from.string());
+  static void copy_file(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::copy_file(from, to, error);
+    if (error == std::errc::no_such_file_or_directory) return;
+    if (error) throw_uncopied(from.string(), error.value());
     keep_marks(from, to);
   }
 
-  /// Mode and times. Below a folder that may not be written to nothing could be removed.
+  /// Mode and time of the last change. Below a folder that may not be written to nothing could be
+  /// removed.
   static void keep_marks(const fs::path& from, const fs::path& to) {
-    struct stat status {};
-    if (::stat(from.c_str(), &status) != 0) return;
-    const mode_t needed = S_ISDIR(status.st_mode) ? S_IRWXU : 0;
-    ::chmod(to.c_str(), (status.st_mode & 07777) | needed);
-    const timespec times[2] = {status.st_atim, status.st_mtim};
-    ::utimensat(AT_FDCWD, to.c_str(), times, 0);
+    std::error_code vanished;
+    const fs::file_status status = fs::status(from, vanished);
+    if (vanished) return;
+    const bool is_folder = fs::is_directory(status);
+    fs::permissions(to,
+                    status.permissions() | (is_folder ? fs::perms::owner_all : fs::perms::none));
+    const fs::file_time_type time = fs::last_write_time(from, vanished);
+    if (!vanished) fs::last_write_time(to, time);
   }
 
   fs::path from_, to_;

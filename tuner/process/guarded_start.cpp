@@ -8,10 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
@@ -89,22 +89,19 @@ PipeEnds::PipeEnds(int flags) {
 
 LaunchSpec moved(LaunchSpec spec, const FolderCopy& copy) {
   for (std::string& word : spec.command) word = copy.moved(word);
-  for (auto& [name, value] : spec.environment) value = copy.moved(value);
+  std::vector<std::pair<std::string, std::string>> variables;
   for (char** variable = environ; *variable; ++variable) {
     const std::string text = *variable;
     const std::size_t equals = text.find('=');
     const std::string name = text.substr(0, equals), value = text.substr(equals + 1);
-    const auto given = std::find_if(spec.environment.begin(), spec.environment.end(),
-                                    [&](const auto& own) { return own.first == name; });
-    const bool is_moved = copy.moved(value) != value && name != "PATH";
-    if (is_moved && given == spec.environment.end()) {
-      spec.environment.emplace_back(name, copy.moved(value));
-    }
+    if (name != "PATH" && copy.moved(value) != value) variables.emplace_back(name, value);
   }
-  for (const char* const name : {"PWD", "FEEDRATE_COPY"}) {
-    spec.environment.emplace_back(name, copy.path());
-  }
-  spec.environment.emplace_back("FEEDRATE_FOLDER", copy.original());
+  variables.insert(variables.end(), spec.environment.begin(), spec.environment.end());
+  for (auto& [name, value] : variables) value = copy.moved(value);
+  variables.insert(
+      variables.end(),
+      {{"PWD", copy.path()}, {"FEEDRATE_COPY", copy.path()}, {"FEEDRATE_FOLDER", copy.original()}});
+  spec.environment = std::move(variables);
   spec.folder = copy.path();
   return spec;
 }

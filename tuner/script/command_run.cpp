@@ -139,8 +139,10 @@ bool stands(const CommandRun& run, Report& report) try {
   return report.outcome.choice().trial == report.outcome.reference ||
          report.confirmation->verdict() == ConfirmationVerdict::confirmed;
 } catch (const Error& error) {
-  if (error.fault() != Fault::interrupted) throw;
-  report.outcome.interrupted = true;
+  if (error.fault() == Fault::interrupted) report.outcome.interrupted = true;
+  if (error.fault() != Fault::interrupted) {
+    report.notes.push_back(std::string("The recommendation is not confirmed: ") + error.what());
+  }
   return true;
 }
 

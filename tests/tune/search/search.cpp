@@ -5,7 +5,6 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
-#include <stdexcept>
 
 #include "feedrate/tune/tuner.hpp"
 #include "four_cores.hpp"
@@ -74,24 +73,6 @@ TEST_CASE("The cheapest of equally fast configs is recommended", "[search]") {
   CHECK(outcome.recommended().config.prefetch <= 2);
 }
 
-TEST_CASE("A step that fails alone takes its configs out, with its reason", "[search]") {
-  // Bug: a config that is known to fail being tried again with every number of workers.
-  FormulaMachine machine = four_cores();
-  machine.refuse = [](const Request& request) {
-    if (request.config.precision == Precision::bf16) throw std::runtime_error("no bf16 here");
-  };
-  const Outcome outcome = tune(machine, wide());
-  for (const Trial& trial : outcome.trials) {
-    if (trial.config.precision != Precision::bf16) continue;
-    CHECK(trial.status == TrialStatus::failed);
-    CHECK(trial.reason.error == "no bf16 here");
-  }
-  const auto tried = std::count_if(machine.asked.begin(), machine.asked.end(), [](const auto& r) {
-    return r.config.precision == Precision::bf16;
-  });
-  CHECK(tried == static_cast<long>(wide().space.batch.size()));
-}
-
 TEST_CASE("Few threads are not tried where steps with them may take longer than rounds",
           "[search]") {
   // Bug: a step of half a second with 16 threads, of which three with one took all of the 30 s.
@@ -114,72 +95,6 @@ TEST_CASE("Few threads are not tried where steps with them may take longer than 
   CHECK(tried(8));
   CHECK(tried(1) == !slow);
   CHECK(outcome.recommended().config.step_threads == 16);
-}
-
-TEST_CASE("Configs whose workers can't load fail with the reason", "[search]") {
-  // Bug: data that can't be sent to workers left all configs "not reached", and were loaded again
-  // for each number of workers.
-  FormulaMachine machine = four_cores();
-  machine.refuse = [](const Request& request) {
-    if (request.config.workers > 0 && request.part != Part::device)
-      throw std::runtime_error("it can't be pickled");
-  };
-  const Outcome outcome = tune(machine, wide());
-  for (const Trial& trial : outcome.trials) {
-    if (trial.config.workers == 0) continue;
-    CHECK(trial.status == TrialStatus::failed);
-    CHECK(trial.reason.error == "it can't be pickled");
-  }
-  CHECK(outcome.recommended().config.workers == 0);
-  for (const Diagnosis& diagnosis : outcome.diagnoses) CHECK(diagnosis.cause != Cause::no_overlap);
-  const auto with_workers =
-      std::count_if(machine.asked.begin(), machine.asked.end(), [](const Request& request) {
-        return request.config.workers > 0 && request.part != Part::device;
-      });
-  CHECK(with_workers <= 4);
-}
-
-TEST_CASE("Where the script's own workers can't load, those that start in another way are tried",
-          "[search]") {
-  // Bug: a dataset that can't be sent to a new process, given up for workers that are copies, too.
-  const bool own_is_there = GENERATE(true, false);
-  FormulaMachine machine = four_cores();
-  machine.refuse = [](const Request& request) {
-    const Config& config = request.config;
-    const bool copies = config.start_method == StartMethod::fork;
-    if (config.workers > 0 && request.part != Part::device && !copies)
-      throw std::runtime_error("it can't be pickled");
-  };
-  TuneOptions options = wide();
-  options.allowed = {Tier::safe, Tier::processes};
-  options.space.start_method = {StartMethod::fork, StartMethod::spawn};
-  if (own_is_there) options.space.start_method.push_back(StartMethod::own);
-  const Outcome outcome = tune(machine, options);
-  CHECK(outcome.recommended().config.workers > 0);
-  CHECK(outcome.recommended().config.start_method == StartMethod::fork);
-  for (const Trial& trial : outcome.trials) {
-    const bool own = trial.config.workers > 0 && trial.config.start_method == StartMethod::own;
-    CHECK((!own || trial.status == TrialStatus::failed));
-  }
-}
-
-TEST_CASE("A probe without memory for its batches uses fewer", "[search]") {
-  // Bug: all configs with workers given up, because one with the most batches ahead had no room.
-  const int room = GENERATE(600, 20);
-  FormulaMachine machine = four_cores();
-  machine.refuse = [room](const Request& request) {
-    const Config& config = request.config;
-    if (config.workers > 0 && config.prefetch * config.batch > room)
-      throw OutOfMemory("There is no room for it.");
-  };
-  const Outcome outcome = tune(machine, wide());
-  CHECK(outcome.recommended().config.workers > 0);
-  for (const Trial& trial : outcome.trials) {
-    const Config& config = trial.config;
-    if (config.workers > 0 && config.prefetch * config.batch <= room) {
-      CHECK(trial.status != TrialStatus::infeasible);
-    }
-  }
 }
 
 TEST_CASE("A tier wider than the headline is shown, not recommended", "[search]") {
@@ -222,110 +137,6 @@ TEST_CASE("A command that runs as a whole has no part measurements", "[search]")
   CHECK(outcome.best_device.samples_per_s == 0);
 }
 
-TEST_CASE("Configs that need more memory than allowed do not run", "[search]") {
-  // Bug: running out of memory to find out that there is not enough.
-  FormulaMachine machine = four_cores();
-  TuneOptions options = wide();
-  options.max_memory_bytes = std::uint64_t{64} << 20;
-  const Outcome outcome = tune(machine, options);
-  CHECK(outcome.recommended().config.batch <= 64);
-  for (const Request& request : machine.asked) CHECK(request.config.batch <= 64);
-  for (const Trial& trial : outcome.trials) {
-    CHECK((trial.status == TrialStatus::infeasible) == (trial.config.batch > 64));
-  }
-}
-
-TEST_CASE("A reference that fails is no reason to recommend it, nor to give up", "[search]") {
-  // Bug: "keep what you have" about a config that does not run.
-  FormulaMachine machine = four_cores();
-  machine.refuse = [](const Request& request) {
-    const bool serial = request.part == Part::coupled && request.config.workers == 0;
-    if (serial) throw std::runtime_error("needs workers");
-  };
-  const Outcome outcome = tune(machine, wide());
-  CHECK(outcome.recommended().config.workers > 0);
-  CHECK_FALSE(outcome.verified);
-}
-
-TEST_CASE("Noise without differences ends with the reference", "[search]") {
-  // Bug: a winner made of noise.
-  Random random(7, 0, 0);
-  int changed = 0;
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    FormulaMachine machine([](const Config&) { return 1e9; }, [](const Config&) { return 500.0; });
-    machine.noise = [&] {
-      return std::exp(0.03 * (random.uniform(-1, 1) + random.uniform(-1, 1)));
-    };
-    TuneOptions options = wide();
-    options.seed = static_cast<std::uint64_t>(repeat);
-    const Outcome outcome = tune(machine, options);
-    for (const Pair& pair : outcome.pairs) changed += pair.verdict == Verdict::faster;
-  }
-  CHECK(changed <= 2);
-}
-
-TEST_CASE("A race that ends early is followed by a proof", "[search]") {
-  // Bug: the reference, four times slower in each round so far, because the race was short.
-  FormulaMachine machine = four_cores();
-  Random random(3, 0, 0);
-  machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
-  TuneOptions options = wide();
-  options.max_rounds = 60;
-  options.budget_s = 600;
-  const Outcome outcome = tune(machine, options);
-  REQUIRE(outcome.passes < 6);
-  REQUIRE(outcome.verified);
-  CHECK(outcome.verified->low > 1);
-  CHECK(machine.coupled(outcome.recommended().config) > 2 * machine.coupled(options.reference));
-}
-
-TEST_CASE("A gain that takes many pairs to show gets the time for them", "[search]") {
-  // Bug: a machine so noisy that all the time goes into which of the fast is the fastest, and
-  // "keep what you have" at the end, of configs that are a quarter faster.
-  Random random(9'000'004, 0, 0);
-  int shown = 0;
-  constexpr int runs = 20;
-  for (int run = 0; run < runs; ++run) {
-    FormulaMachine machine([](const Config&) { return 4000.0; },
-                           [](const Config&) { return 1000.0; });
-    machine.noise = [&] {
-      return std::exp(0.12 * (random.uniform(-1, 1) + random.uniform(-1, 1)));
-    };
-    TuneOptions options = wide();
-    options.budget_s = 60;
-    options.seed = static_cast<std::uint64_t>(run);
-    shown += tune(machine, options).recommended().config.workers > 0;
-  }
-  CHECK(shown >= 0.8 * runs);
-}
-
-TEST_CASE("The limit of rounds covers everything before the ceilings", "[search]") {
-  // Bug: a limit that only the calibration knows of.
-  const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
-  FormulaMachine machine = four_cores();
-  Random random(3, 0, 0);
-  machine.noise = [&] { return std::exp(0.05 * random.uniform(-1, 1)); };
-  TuneOptions options = wide();
-  options.search = search;
-  options.max_rounds = 60;
-  int before_ceilings = 0;
-  options.observe = [&](const Progress& progress) {
-    before_ceilings += progress.round && progress.phase != "ceilings" && progress.phase != "verify";
-  };
-  tune(machine, options);
-  CHECK(before_ceilings <= options.max_rounds);
-}
-
-TEST_CASE("Every search ends when all fails, and says why", "[search]") {
-  // Bug: a pass over nothing, again and again, deaf to a stop.
-  const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
-  FormulaMachine machine = four_cores();
-  machine.refuse = [](const Request&) { throw std::runtime_error("no such thing"); };
-  TuneOptions options = wide();
-  options.search = search;
-  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("no such thing"));
-}
-
 TEST_CASE("Every search knows the fastest step of the space", "[search]") {
   // Bug: utilization against the best of what was met by chance.
   const std::string search = GENERATE(as<std::string>(), "model", "grid", "random", "halving");
@@ -334,39 +145,6 @@ TEST_CASE("Every search knows the fastest step of the space", "[search]") {
   options.search = search;
   const double best = 256 / (0.02 + 256 * 0.6e-3);
   CHECK(tune(machine, options).best_device.samples_per_s == Approx(best));
-}
-
-TEST_CASE("A config that fails in its verification is not recommended", "[search]") {
-  // Bug: the failed config stays, called tied.
-  FormulaMachine machine = four_cores();
-  TuneOptions options = wide();
-  bool verifying = false;
-  options.observe = [&](const Progress& progress) { verifying = progress.phase == "verify"; };
-  std::optional<Config> crashing;  // the first choice that is to be proven
-  machine.refuse = [&](const Request& request) {
-    const bool is_choice = verifying && request.config != canonical(options.reference);
-    if (is_choice && !crashing) crashing = request.config;
-    if (is_choice && request.config == *crashing) throw std::runtime_error("crashed");
-  };
-  const Outcome outcome = tune(machine, options);
-  CHECK(outcome.recommended().status == TrialStatus::measured);
-  const auto failed = std::count_if(outcome.trials.begin(), outcome.trials.end(), [](auto& trial) {
-    return trial.status == TrialStatus::failed;
-  });
-  CHECK(failed > 0);
-}
-
-TEST_CASE("A reference that does not fit into memory is neither run nor recommended", "[search]") {
-  // Bug: the limit of memory broken by the one config that is always run.
-  FormulaMachine machine = four_cores();
-  TuneOptions options = wide();
-  options.reference = {.workers = 4, .prefetch = 2, .batch = 256};
-  options.max_memory_bytes = std::uint64_t{64} << 20;
-  const Outcome outcome = tune(machine, options);
-  CHECK(outcome.recommended().status == TrialStatus::measured);
-  for (const Request& request : machine.asked) CHECK(request.config.batch <= 64);
-  options.allowed = {Tier::safe};  // which leaves its batch alone
-  CHECK_THROWS_WITH(tune(machine, options), Catch::Matchers::ContainsSubstring("fits"));
 }
 
 TEST_CASE("A config of which a round takes too long is predicted alone", "[search]") {
@@ -383,26 +161,6 @@ TEST_CASE("A config of which a round takes too long is predicted alone", "[searc
     CHECK(trial.status == TrialStatus::predicted);
     CHECK(trial.reason.why == Why::round_too_long);
     CHECK(trial.predicted_samples_per_s == Approx(machine.coupled(trial.config)).epsilon(0.05));
-  }
-}
-
-TEST_CASE("A round without its energy is no score", "[search]") {
-  // Bug: no joule at all, which is infinitely many samples per joule.
-  FormulaMachine machine = four_cores();
-  machine.watts = 50;
-  int coupled = 0;
-  machine.blind = [&](const Request& request) {
-    return request.part == Part::coupled && ++coupled == 7;
-  };
-  TuneOptions options = wide();
-  options.objective = "samples_per_joule";
-  const Outcome outcome = tune(machine, options);
-  double best = 0;
-  for (const Config& config : configs_of(options.space))
-    best = std::max(best, machine.coupled(config));
-  CHECK(machine.coupled(outcome.recommended().config) > 0.98 * best);
-  for (const Trial& trial : outcome.trials) {
-    for (const Round& round : trial.rounds) CHECK(round.energy_j > 0);
   }
 }
 

@@ -22,11 +22,12 @@ inline constexpr double proof_alpha = 0.01;
 
 namespace detail {
 
-/// So many pairs the scatter counts that was known before.
+/// The scatter that was known before counts as so many pairs.
 inline constexpr double usual_pairs = 4;
 
-/// Half of the interval of a mean of so many log-ratios that scatter by `scatter`, both of these
-/// and of `usual_pairs` known before: Student's t, and beside it what pairs do not show.
+/// Half of the interval of the mean of so many log-ratios. `scatter` is their standard deviation,
+/// joined with that of the `usual_pairs`. Its parts are the error of a mean by Student's t, and
+/// what pairs do not show.
 inline double proof_error(double pairs, double scatter, double alpha) {
   const double per_analysis = alpha / static_cast<double>(interim_analyses.size());
   const double quantile = student_quantile(pairs - 1 + usual_pairs, per_analysis);
@@ -51,8 +52,8 @@ inline Interval proof_interval(std::span<const double> log_ratios, double usual,
   return {center, center - half, center + half};
 }
 
-/// So many pairs show a gain, in logarithms, with a chance of 80 %, where pairs scatter by
-/// `scatter`; 0 where 20 do not.
+/// The number of pairs that show a gain, in logarithms, with a chance of 80 %, where pairs scatter
+/// by `scatter`; 0 if 20 do not.
 inline int pairs_to_prove(double gain, double scatter) {
   static const double luck = normal_quantile(0.2);
   for (int pairs = interim_analyses.front(); pairs <= interim_analyses.back(); ++pairs) {

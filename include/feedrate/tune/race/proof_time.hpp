@@ -22,11 +22,11 @@ inline double next_round_s(const Sweep& sweep, std::size_t trial) {
 /// A trial and its log-score.
 using Scored = std::pair<std::size_t, double>;
 
-/// Sets aside what the proof will need beyond its own share, which is 5 s at least, up to a third
-/// of the budget: search and race end so much earlier. Few pairs are the proof's own affair,
-/// however slow the reference is. A budget below 30 s leaves nothing: the search needs all of it
-/// (machines of bench/simulate from 2,000,001 on). `scatter` is the standard deviation of a pair,
-/// and `leader_of` gives the Scored leader of a tier, or nothing.
+/// Sets aside the time that the proof will need beyond its own share, which is 5 s at least, up to
+/// 35 % of the budget. Search and race then end earlier. Up to three pairs fit into the own share
+/// or may take longer. With less than 30 s nothing is set aside: on the machines of bench/simulate
+/// from seed 2,000,001 on, the search needs all of such a budget. `scatter` is the standard
+/// deviation of a pair, and `leader_of` gives the Scored leader of a tier, or nothing.
 template <class LeaderOf>
 void leave_time_for_proof(Sweep& sweep, const Scored& reference, double scatter,
                           LeaderOf&& leader_of) {
