@@ -16,9 +16,9 @@ namespace feedrate::inline v0 {
 /// scatters by `scatter`: a config may be a little faster or slower for a minute. It is more on
 /// noisy machines. Source: the simulated machines of bench/simulate. Without it 95 % intervals of
 /// five pairs missed 15 % of them; with 0.4 and 0.004 a change was recommended on 3 % of those
-/// whose configs are all equal. The most is that of two configs that wander by 2 % each: on hostile
-/// machines a change of equals is then recommended on 0.8 %. On a rented machine whose pairs
-/// scatter by 9 to 14 %, the means of sixteen runs showed a wander of 0 to 2.2 %.
+/// whose configs are all equal. The most is that of two configs that wander by 2 % each: on 1 % of
+/// hostile machines of equal configs a change is then recommended. On a rented machine whose pairs
+/// scatter by 9 to 14 %, sixteen runs showed a wander of 0 to 2.2 % (results/slow-change.json).
 inline double wander_of(double scatter) noexcept {
   constexpr double share = 0.7, least = 0.015, most = 0.03;
   return std::clamp(share * scatter, least, most);
