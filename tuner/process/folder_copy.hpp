@@ -10,9 +10,9 @@ namespace feedrate {
 /// A copy of the folder in which a command is to run. It lies beside that folder, so that paths
 /// such as ../data lead to the same place. It is removed with this object.
 ///
-/// Regular files are copied with their modes and times of change. Together they may hold 4 GiB, and there may
-/// be 100,000 entries. Links lead to what they led to; those into the folder lead into the copy. A
-/// `.git` and virtual environments are linked. Sockets, pipes and devices are left out.
+/// Regular files are copied with their modes and times of change. Together they may hold 4 GiB, and
+/// there may be 100,000 entries. Links lead to what they led to; those into the folder lead into
+/// the copy. A `.git` and virtual environments are linked. Sockets, pipes and devices are left out.
 class FolderCopy {
  public:
   /// `folder`: empty means here. Throws Error(usage) where it holds too much, can't be read, or

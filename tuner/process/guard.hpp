@@ -24,11 +24,11 @@ bool is_guard(const std::vector<std::string>& words);
 
 /// Starts the command and guards it until nothing of it is left; returns the exit code. It speaks
 /// over child_channel_fd. Where the command is to run in a copy of its folder (LaunchSpec::in_copy)
-/// it first says {"copy": PATH, "original": PATH}. It says
-/// {"started": PID}, or {"unstarted": ERRNO, "at": WHAT}, or {"refused": SENTENCE, "usage": BOOL};
-/// then {"ended": STATUS} once the command itself has ended; then {"over": WHETHER IT HAD TO KILL},
-/// after which it removes the copy. It is told {"end": PATIENCE_S}; that the channel is closed
-/// means the same. What the command leaves running when it ends by itself is ended, too.
+/// it first says {"copy": PATH, "original": PATH}. It says {"started": PID}, or
+/// {"unstarted": ERRNO, "at": WHAT}, or {"refused": SENTENCE, "usage": BOOL}; then {"ended":
+/// STATUS} once the command itself has ended; then {"over": WHETHER IT HAD TO KILL}, after which it
+/// removes the copy. It is told {"end": PATIENCE_S}; that the channel is closed means the same.
+/// What the command leaves running when it ends by itself is ended, too.
 int run_guard(const std::vector<std::string>& words);
 
 }  // namespace feedrate
