@@ -274,6 +274,20 @@ def a_command_in_a_copy_of_its_folder_is_told_of_in_the_folder_itself(tmp):
 
 
 @test
+def a_folder_that_grows_too_large_to_be_copied_costs_the_confirmation_alone(tmp):
+    # Bug: a run that ends without its report, because no fresh process can be launched at its end.
+    grown = 'import os\nwith open(os.environ["FEEDRATE_FOLDER"] + "/big", "wb") as big:\n    big.truncate(5 << 30)\n'
+    (tmp / "train.py").write_text(grown + (SCRIPTS / "train.py").read_text())
+    code, _, err = run(*QUIET, "--budget", AMPLE, *TWO, "--keep-state", "--", PYTHON, "train.py", cwd=tmp,
+                       env=environment(SCRIPTS))
+    assert code == 0, err
+    report = report_of(tmp)
+    assert report["recommendation"]["config"]["workers"] == 2 and report["confirmation"] is None, report["confirmation"]
+    assert any("is not confirmed: --keep-state copies" in note for note in report["notes"]), report["notes"]
+    assert "big" in report["touched_files"], report["touched_files"]
+
+
+@test
 def networks_are_what_they_were_after_tuning_in_their_own_process(tmp):
     # Bug: running means of a batch normalisation, moments of Adam or random numbers that are not restored.
     for network in ("cnn", "transformer"):
