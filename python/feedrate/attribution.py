@@ -9,7 +9,7 @@ from .training import TrainingSigns, on_updates
 PATIENCE_S = 30.0  # without any sign of training
 STRANGE_S = 6.0  # of training without a batch of a DataLoader, until that is said
 MANY = 10  # updates: more than are made on what a script took ahead
-IDLE = 3  # updates since a pass began that has given no batch: another rank loads for this one
+IDLE = 3  # calls of backward() since a pass began that has given no batch: another rank loads for this one
 SO_FAR = ("So far the script trains without a DataLoader. After %.0f s of that the run ends; --loader NAME waits "
           "longer." % PATIENCE_S)
 
@@ -20,7 +20,7 @@ class Attribution:
     def __init__(self, clock, say, tell=lambda what, why: None):
         """`say(why)` is called once, where the script trains on batches of no DataLoader. Before that, `tell(what, why)`
         says what may change: "note" that it does so far, or that this rank is "idle" ("" takes that back)."""
-        self.signs = TrainingSigns()
+        self.signs = TrainingSigns(self._see_backward)
         self.by_hand = False  # many updates were made behind the end of a pass
         self._read = 0  # signs
         self._gave = None  # the loader whose batch the next sign is of; None: no pass goes on
@@ -29,7 +29,7 @@ class Attribution:
         self._say = say
         self._tell = tell
         self._is_noted = False
-        self._beside = None  # updates since a pass began that gave no batch yet; None: no such pass
+        self._beside = None  # calls of backward() since a pass began that gave no batch yet; None: no such pass
         self.why = None  # what is said then
         self._forget_updates = lambda: None
         self._is_compiling = lambda: False
@@ -46,6 +46,7 @@ class Attribution:
 
     def began_pass(self):
         """The script makes an iterator of a loader."""
+        self.signs.watch()
         if self._beside is None:
             self._beside = 0
 
@@ -120,12 +121,15 @@ class Attribution:
             self._least = math.inf  # said once
             self._say(self.why)
 
-    def _tell_so_far(self, now_s):
-        if self._beside is not None:
+    def _see_backward(self):
+        """With gradient accumulation updates are too rare: the rank that loads waits before there are three."""
+        if self._beside is not None and self._gave is None:
             self._beside += 1
             if self._beside == IDLE:
                 self._tell("idle", "trains in a process that takes no batches from its own DataLoader, since another "
                            "process loads them for all, as with accelerate's dispatch_batches=True: set it to False")
+
+    def _tell_so_far(self, now_s):
         if not self._is_noted and self._patience_s == PATIENCE_S and now_s - self._began_s > STRANGE_S:
             self._is_noted = True
             self._tell("note", SO_FAR)

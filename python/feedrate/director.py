@@ -156,7 +156,8 @@ class Director:
                 return self._session.new_epoch(loader)
         if evaluations is not None:
             return OtherPass(evaluations, lambda: iterate(loader))
-        self._attribution.began_pass()
+        if self._chosen is None and self._plain is None:
+            self._attribution.began_pass()
         return Tracked(self, seen, loader, iterate(loader))
 
     def iterate_derived(self, loader, iterate):

@@ -30,11 +30,12 @@ def on_updates(see):
 class TrainingSigns:
     """Sees signs from watch() to forget(); costs nothing before and afterwards.
 
-    `fresh` is raised by each sign; whoever reads it puts it back.
+    `fresh` is raised by each sign; whoever reads it puts it back. Each backward() calls `see_backward`.
     """
 
-    def __init__(self):
+    def __init__(self, see_backward=lambda: None):
         self.fresh = False
+        self._see_backward = see_backward
         self._undo = []
         self._copies = 0
         self._non_blocking = 0
@@ -44,7 +45,7 @@ class TrainingSigns:
         torch = sys.modules.get("torch")
         if torch is None or self._undo:
             return
-        self._see_calls(torch.autograd, "backward")
+        self._see_calls_of_backward(torch.autograd)
         self._undo.append(on_updates(self._see_update))
         self._see_autocast(torch)
         if torch.backends.cuda.is_built():  # torch.cuda.is_available() asks the driver: no fork could use CUDA then
@@ -78,15 +79,16 @@ class TrainingSigns:
 
         self._undo.append(undo)
 
-    def _see_calls(self, owner, name):
-        call = getattr(owner, name)
+    def _see_calls_of_backward(self, autograd):
+        call = autograd.backward
 
         @functools.wraps(call)
         def seen(*args, **kwargs):
             self.fresh = True
+            self._see_backward()
             return call(*args, **kwargs)
 
-        self._replace(owner, name, seen)
+        self._replace(autograd, "backward", seen)
 
     def _see_update(self, *_):
         self.fresh = True

@@ -512,6 +512,29 @@ class ByHand(Choosing):
         next(kept)
         self.assertEqual(self.told()[1:], [("idle", "")])
 
+    def test_beside_a_pass_is_that_of_an_idle_rank_before_its_first_update(self):
+        # Bug: with gradient accumulation the command waited for five minutes.
+        kept = iter(self.loader(Numbers()))
+        weight = torch.ones(2, requires_grad=True)
+        weight.backward()
+        weight.backward()
+        self.assertEqual(self.channel.sent, [])
+        weight.backward()
+        self.assertEqual([what for what, _ in self.told()], ["idle"])
+        next(kept)
+        self.assertEqual(self.told()[1:], [("idle", "")])
+
+    def test_beside_a_pass_that_is_made_ahead_is_that_of_no_idle_rank(self):
+        # Would catch a loop that makes the next epoch's iterator before the last steps of this one.
+        loader = self.loader(Numbers())
+        kept = iter(loader)
+        next(kept)
+        ahead = iter(loader)
+        for _ in range(5):
+            torch.ones(2, requires_grad=True).backward()
+        next(ahead)
+        self.assertNotIn("idle", [told.get("hello") for told in self.channel.sent])
+
     def test_ahead_of_a_pass_is_that_of_no_idle_rank(self):
         self.train_by_hand(10)
         kept = iter(self.loader(Numbers()))
