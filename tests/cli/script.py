@@ -937,6 +937,15 @@ def a_script_that_crashes_while_it_trains_says_why(tmp):
     assert code == 6 and "loss is nan" in err, (code, out, err)
 
 
+@test
+def a_script_that_crashes_once_is_launched_again_and_the_report_says_so(tmp):
+    # Bug: a failure of the user's own step that nobody is told of, since the second launch went well.
+    report, _, _ = tuned(tmp, "loops.py", "crashes_once", options=TWO)
+    nothing_fails(report)
+    assert "died, was launched again" in report["notes"][0], report["notes"]
+    assert "ValueError: sample 17 is broken" in report["notes"][0], report["notes"]
+
+
 # The command line.
 
 @test

@@ -82,6 +82,12 @@ std::vector<std::string> ScriptTrials::notes() const {
                     ", whatever the settings, and these were left out: " + data_error_ +
                     ". Without autotune the script ends there.");
   }
+  if (!survived_.empty()) {
+    notes.push_back("The script died, was launched again, and went on with the same settings (" +
+                    std::to_string(survived_.size()) +
+                    (survived_.size() == 1 ? " time). " : " times). ") + "The last time " +
+                    survived_.back());
+  }
   if (is_made_anew_) {
     notes.emplace_back(
         "The script makes its DataLoader in each epoch, so that its workers start anew: make it "

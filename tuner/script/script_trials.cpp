@@ -88,38 +88,6 @@ void ScriptTrials::detach() {
   attached_.reset();
 }
 
-/// A script that went through its loaders without training, as one that only predicts, is launched
-/// again, and the loader with most batches is taken.
-void ScriptTrials::attach_to_most_batches(const NothingToTune& nothing) {
-  if (nothing.failed) {
-    throw TrialError(Fault::trials, "The script " + nothing.why, nothing.last_lines);
-  }
-  if (nothing.strange) throw_nothing_to_tune(nothing);
-  const Json* most = nullptr;
-  for (const Json& loader : nothing.loaders) {
-    if (!most || loader.at("batches") > most->at("batches")) most = &loader;
-  }
-  if (!plan_.loader.empty() && most) {
-    std::string names;
-    for (const Json& loader : nothing.loaders) {
-      names += (names.empty() ? "" : ", ") + loader.at("index").dump();
-      if (loader.at("name").is_string()) names += " " + loader.at("name").get<std::string>();
-    }
-    throw Error(Fault::usage, "The script has no DataLoader '" + plan_.loader +
-                                  "' that it iterates over; it has: " + names + ".");
-  }
-  if (!most || most->at("batches") == 0) throw_nothing_to_tune(nothing);
-  plan_.loader = std::to_string(most->at("index").get<int>());
-  plan_.say(
-      "No loop of the script trains: it is run again, and the DataLoader with most batches is "
-      "tuned.");
-  try {
-    launch();
-  } catch (const NothingToTune& again) {
-    throw_nothing_to_tune(again);
-  }
-}
-
 Prepared ScriptTrials::describe() const {
   const Json& greeting = attached_->greeting();
   Prepared found;
@@ -171,21 +139,24 @@ std::vector<Json> ScriptTrials::ask(const Json& question, Watch watch) {
 
 /// A script that came to its end is launched again and asked again, and one that died once more.
 std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const Watch& watch) {
-  bool has_died = false;
+  std::string death;  // after the first question
   for (int ends = 1;; ++ends) {
     require_script();
     try {
-      return attached_->ask(question, watch);
+      std::vector<Json> answers = attached_->ask(question, watch);
+      if (!death.empty()) survived_.push_back(death);
+      return answers;
     } catch (const ScriptEnded&) {
       detach();
       if (ends >= most_ends) throw;
-    } catch (const ScriptDied& death) {
+    } catch (const ScriptDied& died) {
       detach();
-      if (has_died || (death.out_of_memory() && is_of_other_batch(question))) {
-        note_death(question, death);
+      if (!death.empty() || (died.out_of_memory() && is_of_other_batch(question))) {
+        note_death(question, died);
         throw;
       }
-      has_died = true;
+      death = died.what();
+      plan_.say("The script is launched again: " + death);
     } catch (const Error& error) {
       detach();
       // The script is none that can be tuned, whatever the config.

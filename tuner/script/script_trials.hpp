@@ -96,6 +96,7 @@ class ScriptTrials final : public TrialRunner {
   std::string data_error_;      ///< of the script's own data, with any config; empty: none
   std::uint64_t data_errors_ = 0;
   std::map<std::string, std::vector<Config>> deaths_;  ///< configs, by how the script died
+  std::vector<std::string> survived_;  ///< how it died, of launches after which the same went well
   /// Seconds per batch, where ranks keep step.
   std::map<Part, ByConfig<double>> batch_s_;
   /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.
