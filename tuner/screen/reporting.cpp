@@ -55,6 +55,17 @@ std::string with_budget(const std::vector<std::string>& words, double budget_s) 
   return shell_line(line);
 }
 
+/// That may tell what this one did not. Steps so slow that nothing else was measured want the time
+/// of sixty batches: a tenth of it is the most that a round of another config may take.
+double larger_budget_s(const Report& report) {
+  const Outcome& outcome = report.outcome;
+  const double longer_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
+  if (!is_alone(outcome)) return longer_s;
+  const Trial& reference = outcome.trials[outcome.reference];
+  const double rate = reference.samples_per_s().estimate;
+  return rate > 0 ? std::max(longer_s, 60 * reference.config.batch / rate) : longer_s;
+}
+
 /// Commands that are worth running next, by how the report stands.
 std::vector<NextStep> next_steps(const Report& report, const TuneRequest& request,
                                  const ReportFile& file) {
@@ -66,8 +77,8 @@ std::vector<NextStep> next_steps(const Report& report, const TuneRequest& reques
   }
   const bool chosen = !interrupted && !report.outcome.tiers.empty();
   if (chosen && report.outcome.choice().standing == Confidence::unresolved) {
-    const double budget_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
-    steps.push_back({with_budget(request.words, budget_s), "more rounds, a clearer result"});
+    steps.push_back(
+        {with_budget(request.words, larger_budget_s(report)), "more rounds, a clearer result"});
   }
   if (workload.kind == "builtin") {
     const std::string device =

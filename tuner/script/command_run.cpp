@@ -69,7 +69,7 @@ void add_updates(const TrialRunner& trials, Report& report) {
 
 /// What another loader brings, where decoding by PIL is what costs.
 void add_cpp_loader(const CommandRun& run, TrialRunner& trials, Report& report) try {
-  run.note("Trying feedrate's C++ loader in the loop.");
+  run.note("Looking what feedrate's C++ loader would bring in the loop.");
   trials.try_cpp_loader(report.outcome);
 } catch (const Error& error) {
   if (error.fault() == Fault::interrupted) report.outcome.interrupted = true;

@@ -123,6 +123,22 @@ TEST_CASE("What was left out is counted in whole sentences, with what ended the 
   CHECK(lines.at(2) == "2 of 3 configs not measured: the run was interrupted.");
 }
 
+TEST_CASE("A reference that nothing was compared with is not said to lead", "[screen]") {
+  // Bug: "Its lead over the other configs tried is not significant", where no other was tried.
+  Report report = testing::example_report();
+  Outcome& outcome = report.outcome;
+  for (std::size_t t = 0; t < outcome.trials.size(); ++t) {
+    if (t == outcome.reference) continue;
+    outcome.trials[t].rounds.clear();
+    outcome.trials[t].status = TrialStatus::not_reached;
+  }
+  outcome.tiers = {{.tier = Tier::safe, .trial = outcome.reference}};
+  outcome.headline = Tier::safe;
+  const std::string text = flowing(report);
+  CHECK_THAT(text, ContainsSubstring("No other config was measured: raise --budget."));
+  CHECK_THAT(text, !ContainsSubstring("lead"));
+}
+
 TEST_CASE("Two remedies of what is said once stand below one sentence", "[screen]") {
   // Bug: "The loader alone reaches 716 samples/s" twice in a row.
   Report report = testing::example_report();

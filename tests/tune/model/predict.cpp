@@ -28,6 +28,16 @@ TEST_CASE("Without workers the times of loading and stepping add up", "[predict]
   CHECK(prediction->bottleneck == Bottleneck::serial);
 }
 
+TEST_CASE("A batch takes at least as long as the parts that are known", "[predict]") {
+  // Bug: rounds of three batches of 10 s, because the loader was not measured yet.
+  Demands known = demands();
+  CHECK(least_batch_s(known, {.batch = 10}) == Approx(0.121));
+  known.loader.reset();
+  CHECK(least_batch_s(known, {.batch = 10}) == Approx(0.021));
+  known.steps.clear();
+  CHECK(least_batch_s(known, {.batch = 10}) == 0);
+}
+
 TEST_CASE("With workers the lowest ceiling holds", "[predict]") {
   // Bug: the sum of times where they overlap, or the wrong limit named.
   const auto starved = predict(demands(), {.workers = 2, .prefetch = 2, .batch = 10});

@@ -84,6 +84,20 @@ TEST_CASE("A config that stands alone does not race", "[final_race]") {
   CHECK(late.outcome().choice().standing == Confidence::unresolved);
 }
 
+TEST_CASE("A reference without rivals does not race when its time is over", "[final_race]") {
+  // Bug: minutes of rounds of the one config that was measured, of a script whose steps take 10 s.
+  FormulaMachine machine([](const Config&) { return 1e9; }, [](const Config&) { return 1e3; });
+  const TuneOptions options = of_batches();
+  Sweep sweep(machine, options);
+  sweep.run(sweep.outcome().reference, "explore");
+  FinalRace judge(sweep);
+  CHECK(judge.run(0) == RaceEnd::budget);
+  judge.conclude();
+  CHECK(sweep.outcome().rounds == 1);
+  CHECK(sweep.outcome().choice().trial == sweep.outcome().reference);
+  CHECK(sweep.outcome().choice().standing == Confidence::unresolved);
+}
+
 TEST_CASE("One round that went wrong does not keep a race from its end", "[final_race]") {
   // Bug: a race to its last look, and a choice that is not resolved, because one rival had one slow
   // round: its mean is not known, though by all others it is as fast as the choice.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/tune/race/prove.hpp"
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <cmath>
 #include <functional>
@@ -217,6 +218,17 @@ TEST_CASE("A slower config does not seem faster where the reference fails", "[pr
   faster.sweep.run(faster.sweep.outcome().tiers.front().trial, "explore");
   crashes = true;
   CHECK_FALSE(Proof(faster.sweep, 0.05).run(0.95));
+  REQUIRE(Proof(faster.sweep, 0.05).run(0.95));
+  CHECK(faster.sweep.outcome().recommended().config.workers == 0);
+  CHECK_FALSE(faster.sweep.outcome().choice().promising);
+}
+
+TEST_CASE("A slower config does not seem faster where no pair was measured", "[prove]") {
+  // Bug: "Probably faster, not significant: 0.465x".
+  const std::atomic<bool> stop = true;
+  Faster faster({}, 0.8);
+  faster.sweep.run(faster.sweep.outcome().tiers.front().trial, "explore");
+  faster.options.stop = &stop;
   REQUIRE(Proof(faster.sweep, 0.05).run(0.95));
   CHECK(faster.sweep.outcome().recommended().config.workers == 0);
   CHECK_FALSE(faster.sweep.outcome().choice().promising);

@@ -54,7 +54,8 @@ inline std::vector<std::string> verdict_lines(const Report& report, const Screen
   const bool keeps = choice.trial == outcome.reference;
   std::vector<std::string> lines = {detail::settings_line(outcome, options)};
   if (!keeps) lines.push_back(detail::gain_sentence(outcome));
-  lines.push_back(detail::sentence(describe(choice)));
+  lines.push_back(is_alone(outcome) ? "No other config was measured: raise --budget."
+                                    : detail::sentence(describe(choice)));
   for (const std::string& caveat : caveats_of(report, choice)) {
     lines.push_back(detail::sentence(caveat));
   }

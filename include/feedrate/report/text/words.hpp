@@ -2,6 +2,7 @@
 // How sure a recommendation is, and other phrases that many sentences share.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <string_view>
@@ -46,6 +47,16 @@ inline std::string activity_text(const GpuActivity& gpm) {
   add("tensor cores", gpm.tensor);
   add("memory", gpm.dram);
   return text;
+}
+
+/// Whether the budget ended before anything was measured that the reference could be compared with.
+inline bool is_alone(const Outcome& outcome) {
+  const auto& trials = outcome.trials;
+  return trials.size() > 1 && std::all_of(trials.begin(), trials.end(), [&](const Trial& trial) {
+           const bool is_open =
+               trial.status == TrialStatus::not_reached || trial.status == TrialStatus::predicted;
+           return is_open || &trial == &trials[outcome.reference];
+         });
 }
 
 /// How sure a choice is, as a phrase. A change was proven faster than what the user has; the phrase

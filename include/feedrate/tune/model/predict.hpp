@@ -124,4 +124,11 @@ inline std::optional<Prediction> predict(const Demands& demands, const Config& c
                     limit.samples_per_s * cpu_s};
 }
 
+/// Seconds that a batch of `config` takes at least, as far as its parts were measured; 0: none was.
+inline double least_batch_s(const Demands& demands, const Config& config) {
+  if (const auto found = predict(demands, config)) return config.batch / found->samples_per_s;
+  const StepDemand* step = demands.step(config);
+  return step ? config.batch / step->rate(config.batch) : 0;
+}
+
 }  // namespace feedrate::inline v0

@@ -32,6 +32,8 @@ class FinalRace {
     constexpr int most_passes = 24;
     if (sweep_.stopped()) return RaceEnd::interrupted;
     if (lone_finalist()) return RaceEnd::settled;
+    const bool has_rivals = detail::lone_runner(race_, sweep_, 1) != sweep_.outcome().reference;
+    if (!has_rivals && sweep_.is_past(share)) return RaceEnd::budget;
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return RaceEnd::interrupted;
@@ -75,12 +77,8 @@ class FinalRace {
   /// The only one that may be the best of any tier, where that is not the reference and was
   /// measured as often as in a race.
   std::optional<std::size_t> lone_finalist() const {
-    const auto& trials = sweep_.outcome().trials;
-    for (std::size_t t = 0; t < trials.size(); ++t) {
-      const bool is_known = trials[t].rounds.size() >= std::size_t{least_passes};
-      if (race_.is_only(t) && is_known && t != sweep_.outcome().reference) return t;
-    }
-    return std::nullopt;
+    const auto lone = detail::lone_runner(race_, sweep_, least_passes);
+    return lone != sweep_.outcome().reference ? lone : std::nullopt;
   }
 
   /// Where only wider tiers have a choice, the narrowest has the reference, so that theirs are

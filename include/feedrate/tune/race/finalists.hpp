@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
+#include "feedrate/tune/race/race.hpp"
 #include "feedrate/tune/state/sweep.hpp"
 
 namespace feedrate::inline v0 {
@@ -17,6 +19,16 @@ inline constexpr double finest_difference = 0.01;
 inline constexpr double far_behind = 0.2;
 
 namespace detail {
+
+/// The only one of a race, where it was measured so often; nothing where it has rivals.
+inline std::optional<std::size_t> lone_runner(const Race& race, const Sweep& sweep,
+                                              std::size_t rounds) {
+  const auto& trials = sweep.outcome().trials;
+  for (std::size_t t = 0; t < trials.size(); ++t) {
+    if (race.is_only(t) && trials[t].rounds.size() >= rounds) return t;
+  }
+  return std::nullopt;
+}
 
 /// The measured trials of a tier, best first.
 inline std::vector<std::size_t> scored(const Sweep& sweep, Tier tier) {

@@ -97,9 +97,7 @@ class Sweep {
   /// batch, and one behind it.
   RoundOptions round_options_of(const Config& config) const {
     RoundOptions options = round_options();
-    const auto prediction = predict(outcome_.demands, config);
-    if (!prediction) return options;
-    const double batch_s = config.batch / prediction->samples_per_s;
+    const double batch_s = least_batch_s(outcome_.demands, config);
     if ((1 + options.min_batches) * batch_s > longest_round_s() / 12) options.min_batches = 1;
     return options;
   }
