@@ -2,6 +2,7 @@
 """The director: knows the script's DataLoaders, chooses the one that trains, and has it served."""
 
 import atexit
+import functools
 import itertools
 import json
 import os
@@ -155,10 +156,19 @@ class Director:
             if self._session is not None and seen is self._chosen:
                 return self._session.new_epoch(loader)
         if evaluations is not None:
-            return OtherPass(evaluations, lambda: iterate(loader))
+            return OtherPass(evaluations, lambda: iterate(loader), functools.partial(self.take, seen))
         if self._chosen is None and self._plain is None:
             self._attribution.began_pass()
         return Tracked(self, seen, loader, iterate(loader))
+
+    def take(self, seen, inner):
+        """The next batch of an iterator of the script's, and to the session, how long the loop waited for it."""
+        if self._session is None or seen is self._chosen:
+            return next(inner)
+        began_s = self._clock()
+        batch = next(inner)
+        self._session.others.waited(seen, self._clock() - began_s)
+        return batch
 
     def iterate_derived(self, loader, iterate):
         """What stands in the place of the __iter__ of a class that is derived from DataLoader. It may

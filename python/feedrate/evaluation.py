@@ -167,11 +167,12 @@ class Evaluations:
 
 
 class OtherPass(StandIn):
-    """The iterator of another loader than the tuned one. `iterate()` makes that iterator."""
+    """The iterator of another loader than the tuned one. `iterate()` makes that iterator, and `take` its next batch."""
 
-    def __init__(self, evaluations, iterate):
+    def __init__(self, evaluations, iterate, take=next):
         super().__init__(None)
         self._evaluations = evaluations
+        self._take = take
         self._one = None
         self._is_fresh = True
         self._one = evaluations.begin()  # the start of its workers is a part of it
@@ -183,7 +184,7 @@ class OtherPass(StandIn):
             self._one = self._evaluations.begin(self._one)
         self._evaluations.take(self._one)
         try:
-            return next(self._inner)
+            return self._take(self._inner)
         except StopIteration:
             self._evaluations.finish(self._one)
             raise

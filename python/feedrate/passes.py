@@ -36,7 +36,7 @@ class Noted(StandIn):
 
     def _take(self):
         try:
-            return next(self._inner)
+            return self._director.take(self._seen, self._inner)
         except StopIteration:
             self._is_over = True
             raise

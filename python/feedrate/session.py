@@ -20,6 +20,7 @@ from .footprint import Footprint
 from .greeting import Greeting
 from .lanes import Lanes, UsedUp
 from .meter import Meter
+from .other_loaders import OtherLoaders
 from .patch import original_of
 from .rounds import Rounds
 from .stepping import settle, step_settings
@@ -59,6 +60,7 @@ class Session(Rounds, Greeting):
         self._new_pass = False
         self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere,
                                        lambda: settle(self._torch), self._torch.is_grad_enabled)
+        self.others = OtherLoaders()
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._asked, self._before = None, 0  # the question of the last round, and the updates before it
@@ -233,7 +235,7 @@ class Session(Rounds, Greeting):
                 "The script took %d batches and updated no weights." % told["batches"])}}
         return {"round": told, "batches_per_update": updates.batches_each(), "at_once": updates.at_once(),
                 "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told(),
-                "sets": ", ".join(sorted(self._sets))}
+                "waits_for": self.others.told(), "sets": ", ".join(sorted(self._sets))}
 
     def _run(self, question):
         parts = {"coupled": self._coupled, "loader": self._drained, "device": self._replayed}
@@ -282,6 +284,7 @@ class Session(Rounds, Greeting):
         if times is not None and not self._outside:
             self._add_marks(times, evaluated_s > 0)
         step_s -= evaluated_s
+        self.others.end_step(step_s, not self._outside and evaluated_s == 0)
         self._outside_s += evaluated_s + (step_s if self._outside else 0.0)
         step_s += self._ahead_s
         self._ahead_s = 0.0

@@ -14,6 +14,7 @@ from feedrate.attribution import SO_FAR
 from feedrate.director import PATIENCE_S, Director
 from feedrate.evaluation import Evaluations
 from feedrate.lanes import Lanes
+from feedrate.other_loaders import OtherLoaders
 from feedrate.passes import CHECKED
 from feedrate.plain import Plain, PlainReporter
 
@@ -48,6 +49,7 @@ class Served:
         self.kept = None
         self.epochs = 0
         self.seen = []  # of evaluations
+        self.others = OtherLoaders()
         self.evaluations = Evaluations(lambda: 0.0, self.seen.append, has_gradients=torch.is_grad_enabled)
         Served.made.append(self)
 
@@ -652,6 +654,27 @@ class Serving(Choosing):
         self.train(loader)
         self.assertEqual(self.evaluate(other), 7)
         self.assertEqual(len(list(running)), 6)
+
+    def test_tells_the_session_how_long_the_loop_waits_for_other_loaders(self):
+        # Would catch waits for a loader whose pass began before the choice, or after it, that are not told.
+        case = self
+
+        class Slow(self.module.DataLoader):
+            def __iter__(own):
+                for value in super().__iter__():
+                    case.now_s += 0.25
+                    yield value
+
+        other = Slow(Numbers(20))
+        before = iter(other)
+        next(before)
+        self.train(self.loader(Numbers()))
+        after, others = iter(other), Served.made[0].others
+        for _ in range(10):
+            next(before)
+            next(after)
+            others.end_step(2.0, counts=True)
+        self.assertEqual(others.told(), {"loader": "other", "share": 0.25})
 
     def test_sees_what_is_evaluated_within_a_step(self):
         # Would catch a class of the script's whose __iter__ is a generator, left before its end, unseen.

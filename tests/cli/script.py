@@ -817,22 +817,23 @@ def a_corrupt_record_costs_no_config_and_is_said_once(tmp):
     # Bug: "SET workers 0", since the config with workers drew the corrupt record.
     report, out, _ = tuned(tmp, "kinds.py", "has_a_corrupt_record", options=TWO, budget="3s")
     nothing_fails(report)
-    said = [note for note in report["notes"] if "record 200 is corrupt" in note]
-    assert len(said) == 1 and "ValueError: record 200 is corrupt (kinds.py:" in said[0], report["notes"]
+    said = [warning for warning in report["warnings"] if "record 200 is corrupt" in warning]
+    assert len(said) == 1 and "ValueError: record 200 is corrupt (kinds.py:" in said[0], report["warnings"]
+    assert "own data failed in" in out, out
 
 
 @test
 def a_loader_that_is_made_in_each_epoch_is_told_of(tmp):
     # Bug: persistent_workers=True promised to a loader that lives for one epoch.
     report, _, _ = tuned(tmp, "kinds.py", "makes_its_loader_anew", options=TWO, budget="3s")
-    assert any("make it once, before the loop over epochs" in note for note in report["notes"]), report["notes"]
+    assert any("make it once, before the loop over epochs" in text for text in report["warnings"]), report["warnings"]
 
 
 @test
 def a_value_of_the_dataset_that_changes_from_epoch_to_epoch_is_told_of(tmp):
     # Bug: workers that stay, recommended without a word to a script whose dataset they do not see change.
     report, _, _ = tuned(tmp, "kinds.py", "sets_a_value_of_its_dataset", options=TWO, budget="3s")
-    assert any("its dataset between epochs: size." in note for note in report["notes"]), report["notes"]
+    assert any("its dataset between epochs: size." in text for text in report["warnings"]), report["warnings"]
 
 
 @test
@@ -942,8 +943,8 @@ def a_script_that_crashes_once_is_launched_again_and_the_report_says_so(tmp):
     # Bug: a failure of the user's own step that nobody is told of, since the second launch went well.
     report, _, _ = tuned(tmp, "loops.py", "crashes_once", options=TWO)
     nothing_fails(report)
-    assert "died, was launched again" in report["notes"][0], report["notes"]
-    assert "ValueError: sample 17 is broken" in report["notes"][0], report["notes"]
+    assert "died, was launched again" in report["warnings"][0], report["warnings"]
+    assert "ValueError: sample 17 is broken" in report["warnings"][0], report["warnings"]
 
 
 # The command line.
@@ -1032,6 +1033,15 @@ def of_loops_over_several_loaders_the_one_that_trains_is_tuned(tmp):
         report, _, _ = tuned(tmp, "loops.py", kind, options=TWO)
         nothing_fails(report)
         assert report["workload"]["script"]["loader"]["name"] in (name, "un" + name), report["workload"]["script"]
+
+
+@test
+def a_second_loader_that_each_step_waits_for_is_named(tmp):
+    # Bug: "the device is well fed" of a loop that waits for its unlabelled samples, whose loader is not the tuned one.
+    report, out, _ = tuned(tmp, "loops.py", "two_loaders", options=TWO)
+    other = {"labelled": "unlabelled", "unlabelled": "labelled"}[report["workload"]["script"]["loader"]["name"]]
+    assert any(f"--loader {other} tunes that one" in text for text in report["warnings"]), report["warnings"]
+    assert "waits for another DataLoader" in out, out
 
 
 # Ends of a run.

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "feedrate/data/file.hpp"
 #include "process/child_process.hpp"
@@ -43,6 +46,24 @@ TEST_CASE("A command ends where its parent is killed", "[guard]") {
   REQUIRE(count_running(pids) == 4);
   parent.process.signal(SIGKILL);
   CHECK(becomes([&] { return count_running(pids) == 0; }));
+}
+
+TEST_CASE("What processes leave in shared memory is removed when they are ended", "[guard]") {
+  // Bug: /dev/shm fills up, by a batch with each launch that is ended at the wrong moment.
+  const auto name_of = [](pid_t pid) { return "/dev/shm/torch_" + std::to_string(pid) + "_1_0"; };
+  Again parent(
+      {"test", "--hold", "sh", "-c", "touch /dev/shm/torch_$$_1_0; echo pid $$; exec sleep 1000"});
+  std::string said;
+  REQUIRE(becomes([&] {
+    said += parent.process.listen();
+    return !test::pids_in(said).empty() && said.back() == '\n';
+  }));
+  const std::string left = name_of(test::pids_in(said).front()), other = name_of(::getpid());
+  REQUIRE(std::filesystem::exists(left));
+  std::ofstream(other) << "of a process that runs";
+  parent.process.signal(SIGKILL);
+  CHECK(becomes([&] { return !std::filesystem::exists(left); }));
+  CHECK(std::filesystem::remove(other));
 }
 
 TEST_CASE("A guard that nobody has asked for refuses to run", "[guard]") {

@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "feedrate/core/clock.hpp"
@@ -98,6 +99,7 @@ class Watchman {
       press();
       wait_for_news();
     }
+    remove_batches_of(signalled_);
     channel_.send({{"over", killed_}});
   }
 
@@ -159,6 +161,7 @@ class Watchman {
   /// What is stopped hears it only when it goes on.
   void ask() {
     for (const ProcessMark& process : descendants_of(::getpid())) {
+      signalled_.insert(process.pid);
       signal_process(process, SIGTERM);
       signal_process(process, SIGCONT);
     }
@@ -172,6 +175,7 @@ class Watchman {
     killed_ = true;
     const pid_t guard = ::getpid();
     for (const ProcessMark& process : descendants_of(guard)) {
+      signalled_.insert(process.pid);
       if (process.parent == guard && process.group == command_) ::kill(-command_, SIGKILL);
       signal_process(process, SIGKILL);
     }
@@ -184,6 +188,7 @@ class Watchman {
   bool ended_ = false;  ///< the command itself has
   bool asked_ = false;
   bool killed_ = false;
+  std::set<pid_t> signalled_;
   double ask_at_s_ = never_s;
   double kill_at_s_ = never_s;
 };

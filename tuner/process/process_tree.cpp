@@ -11,8 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/data/file.hpp"
@@ -122,6 +125,16 @@ bool signal_process(const ProcessMark& process, int number) noexcept {
   if (!now || now->started_ticks != process.started_ticks) return false;
   if (held.fd() < 0) return ::kill(process.pid, number) == 0;
   return signal_held(held.fd(), number) == 0;
+}
+
+void remove_batches_of(const std::set<pid_t>& ended) noexcept try {
+  std::error_code error;
+  for (const auto& file : std::filesystem::directory_iterator("/dev/shm", error)) {
+    pid_t owner = 0;
+    const bool is_batch = std::sscanf(file.path().c_str(), "/dev/shm/torch_%d_", &owner) == 1;
+    if (is_batch && ended.contains(owner)) ::unlink(file.path().c_str());
+  }
+} catch (const std::exception&) {  // they stay
 }
 
 void offer_to_oom_killer() noexcept {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <vector>
 
 namespace feedrate {
@@ -27,6 +28,11 @@ double tree_cpu_s(pid_t root);
 
 /// Signals this very process; false where it is gone, or not ours to signal.
 bool signal_process(const ProcessMark& process, int number) noexcept;
+
+/// Removes the batches in shared memory that PyTorch's processes were about to hand over when they
+/// were ended: `/dev/shm/torch_PID_...`, which nobody opens any more. Source: PyTorch's
+/// aten/src/ATen/MapAllocator.cpp.
+void remove_batches_of(const std::set<pid_t>& ended) noexcept;
 
 /// Where memory runs out the kernel shall end this process, and not the run. May be called between
 /// fork and exec.

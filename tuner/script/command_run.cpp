@@ -209,6 +209,7 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
   SettingsOf settings = ask_settings(run, *trials, report.outcome);
   add_updates(*trials, report);
   report.notes = trials->notes();
+  report.warnings = trials->warnings();
   add_decoding(run, *trials, report);
   add_levers(run, *trials, report);
   trials.reset();

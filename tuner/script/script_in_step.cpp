@@ -74,32 +74,8 @@ std::string ScriptTrials::ranks_text() const {
 }
 
 std::vector<std::string> ScriptTrials::notes() const {
-  std::vector<std::string> notes;
-  if (waiting_.size() >= 2) notes.push_back(ranks_text());
-  if (data_errors_ > 0) {
-    notes.push_back("The script's own data failed in " + std::to_string(data_errors_) +
-                    (data_errors_ == 1 ? " batch" : " batches") +
-                    ", whatever the settings, and these were left out: " + data_error_ +
-                    ". Without autotune the script ends there.");
-  }
-  if (!survived_.empty()) {
-    notes.push_back("The script died, was launched again, and went on with the same settings (" +
-                    std::to_string(survived_.size()) +
-                    (survived_.size() == 1 ? " time). " : " times). ") + "The last time " +
-                    survived_.back());
-  }
-  if (is_made_anew_) {
-    notes.emplace_back(
-        "The script makes its DataLoader in each epoch, so that its workers start anew: make it "
-        "once, before the loop over epochs.");
-  }
-  if (!dataset_sets_.empty()) {
-    notes.push_back(
-        "The script changes these values of its dataset between epochs: " + dataset_sets_ +
-        ". Workers that stay do not see the new ones. With --persistent off workers start anew in "
-        "each epoch.");
-  }
-  return notes;
+  if (waiting_.size() < 2) return {};
+  return {ranks_text()};
 }
 
 /// As many as take the time that was asked for, by a first short round of the config. Of a loop

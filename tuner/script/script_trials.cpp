@@ -144,7 +144,7 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
     require_script();
     try {
       std::vector<Json> answers = attached_->ask(question, watch);
-      if (!death.empty()) survived_.push_back(death);
+      if (!death.empty()) findings_.add_death(death);
       return answers;
     } catch (const ScriptEnded&) {
       detach();
@@ -175,11 +175,7 @@ Json ScriptTrials::question_about(const Request& request) const {
 }
 
 void ScriptTrials::note_loop(const Json& answer) {
-  is_made_anew_ = answer.at("made_anew").get<bool>();
-  if (const std::string sets = answer.value("sets", ""); !sets.empty()) dataset_sets_ = sets;
-  if (const Json& errors = answer.at("data_errors"); !errors.is_null()) {
-    detail::read_all(errors, "error", data_error_, "count", data_errors_);
-  }
+  findings_.read(answer);
   const Json& batches = answer.at("batches_per_update");
   if (!batches.is_null()) batches_per_update_ = batches.get<int>();
 }

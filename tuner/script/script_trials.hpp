@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "script/by_config.hpp"
+#include "script/loop_findings.hpp"
 #include "script/script_session.hpp"
+#include "trials/by_config.hpp"
 #include "trials/excused_hangs.hpp"
 #include "trials/trial_runner.hpp"
 
@@ -51,6 +52,7 @@ class ScriptTrials final : public TrialRunner {
   /// minute on.
   double now_s() override;
   std::vector<std::string> notes() const override;
+  std::vector<std::string> warnings() const override { return findings_.warnings(); }
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
   std::string decoding() override;
   void try_levers(Outcome& outcome) override;
@@ -91,12 +93,8 @@ class ScriptTrials final : public TrialRunner {
   int launches_ = 0;
   int batches_per_update_ = 0;  ///< 0: unknown
   int at_once_ = 1;             ///< batches that its loop takes before it does their steps
-  bool is_made_anew_ = false;   ///< the script makes its loader in each epoch
-  std::string dataset_sets_;    ///< values of its dataset that change between two epochs
-  std::string data_error_;      ///< of the script's own data, with any config; empty: none
-  std::uint64_t data_errors_ = 0;
+  LoopFindings findings_;
   std::map<std::string, std::vector<Config>> deaths_;  ///< configs, by how the script died
-  std::vector<std::string> survived_;  ///< how it died, of launches after which the same went well
   /// Seconds per batch, where ranks keep step.
   std::map<Part, ByConfig<double>> batch_s_;
   /// Whether every rank's loader kept up with the step, where ranks keep step; of this launch.

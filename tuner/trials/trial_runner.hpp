@@ -45,6 +45,8 @@ class TrialRunner : public Measurer {
 
   /// What the user should know of how the workload behaved, a sentence each.
   virtual std::vector<std::string> notes() const { return {}; }
+  /// What the user should act on, a sentence each.
+  virtual std::vector<std::string> warnings() const { return {}; }
 
   /// What to write into the user's source to have a trial of the outcome; empty where there is no
   /// source to change.

@@ -109,6 +109,7 @@ struct Report {
   std::optional<Confirmation> confirmation;   ///< of a command's recommendation
   std::vector<std::string> touched_files;     ///< that a command made or changed, where it ran
   std::vector<std::string> notes;             ///< what else is to be known of a command
+  std::vector<std::string> warnings;          ///< of a command: what its user should act on
   std::vector<GateRequirement> requirements;  ///< of the user's, judged
   std::vector<Setting> settings;
   std::vector<NextStep> next;

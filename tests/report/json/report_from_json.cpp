@@ -81,6 +81,7 @@ std::vector<Report> rare_reports() {
                                      .recommended_samples_per_s = 1500};
   script.touched_files = {"a b.txt"};
   script.notes = {"A note."};
+  script.warnings = {"A warning."};
   reports.push_back(script);
   script.confirmation =
       Confirmation{.config = script.outcome.trials[1].config, .failure = "It crashed."};
@@ -106,7 +107,8 @@ TEST_CASE("A report of the first schema is read", "[report_from_json]") {
   Json json = document_of(testing::example_report());
   json["schema_version"] = 1;
   for (const char* key : {"search", "probes", "disturbed", "demands", "pareto", "what_if",
-                          "emulation", "confirmation", "touched_files", "notes"}) {
+                          "emulation", "confirmation", "touched_files", "notes",
+                          "warnings"}) {
     json.erase(key);
   }
   json["space"].erase("constraints");

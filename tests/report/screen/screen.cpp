@@ -66,6 +66,7 @@ TEST_CASE("Details are shown with --verbose alone, and what went wrong always", 
   // Bug: a flag without an effect, or failures that only a verbose screen tells.
   Report report = testing::full_report();
   report.notes = {"A note of the script."};
+  report.warnings = {"The script died."};
   report.outcome.trials.back().status = TrialStatus::failed;
   for (const char* detail :
        {"prediction error", "Each part alone", "Rate by memory", "A note of"}) {
@@ -75,6 +76,7 @@ TEST_CASE("Details are shown with --verbose alone, and what went wrong always", 
   for (const bool verbose : {false, true}) {
     CHECK_THAT(flowing(report, verbose), ContainsSubstring("1 of 5 configs failed"));
     CHECK_THAT(flowing(report, verbose), ContainsSubstring("1 unreadable sample skipped"));
+    CHECK_THAT(flowing(report, verbose), ContainsSubstring("The script died."));
   }
 }
 
@@ -167,9 +169,12 @@ TEST_CASE("A device that waits, or gains all the same, is not called well fed if
   Report report = testing::example_report();
   report.outcome.diagnoses.clear();
   for (Round& round : report.outcome.trials[0].rounds) round.wait_s = 0.32 * round.duration_s;
-  CHECK_THAT(flowing(report),
-             ContainsSubstring("No cause found, although the device waits for data 32 %"));
+  CHECK_THAT(
+      flowing(report),
+      ContainsSubstring("No cause found, although the device waits for data 32 % of the time."));
   CHECK_THAT(flowing(report), !ContainsSubstring("well fed"));
+  report.outcome.trials[0].ceilings = {.loader = 2000, .device = 900, .coupled = 1000};
+  CHECK_THAT(flowing(report), ContainsSubstring("no faster than the loop: use an idle machine."));
   for (Round& round : report.outcome.trials[0].rounds) round.wait_s = 0.04 * round.duration_s;
   CHECK_THAT(flowing(report), ContainsSubstring("the recommended settings make the step faster."));
   for (TierChoice& choice : report.outcome.tiers) choice.speedup = {1.04, 1.02, 1.06};

@@ -154,6 +154,7 @@ inline Json to_json(const Report& report) {
   json["confirmation"] = report.confirmation ? to_json(*report.confirmation) : Json(nullptr);
   json["touched_files"] = report.touched_files;
   json["notes"] = report.notes;
+  json["warnings"] = report.warnings;
   json["requirements"] = detail::json_array(
       report.requirements, [](const GateRequirement& requirement) { return to_json(requirement); });
   json["settings"] = detail::json_array(report.settings, [](const Setting& setting) -> Json {

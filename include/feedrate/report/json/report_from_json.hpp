@@ -116,7 +116,8 @@ inline Report report_from_json(const Json& json) {
   });
   read_all(json, "skipped", report.skips, "settings", report.settings, "next", report.next);
   read_newer(json, "price", report.price, "confirmation", report.confirmation, "touched_files",
-             report.touched_files, "notes", report.notes, "requirements", report.requirements);
+             report.touched_files, "notes", report.notes, "warnings", report.warnings,
+             "requirements", report.requirements);
   check_trials(report.outcome);
   if (report.confirmation && !json.at("confirmation").contains("config")) {  // of an older report
     report.confirmation->config = report.outcome.trials[report.outcome.reference].config;

@@ -93,6 +93,7 @@ inline std::vector<std::string> warning_lines(const Report& report) {
   if (!report.skips.empty()) {
     lines.push_back(detail::counted(report.skips.size(), "unreadable sample") + " skipped.");
   }
+  lines.insert(lines.end(), report.warnings.begin(), report.warnings.end());
   return lines;
 }
 

@@ -52,9 +52,13 @@ inline std::string no_cause(const Report& report) {
     }
     return "The device is well fed: " + waits + ".";
   }
-  if (!use)
+  if (!use) {
+    const bool contradicts = outcome.trials[outcome.reference].fed().value_or(0) >= 1;
     return "No cause found, although the device waits for data " + format_percent(waiting) +
-           " of the time.";
+           " of the time" +
+           (contradicts ? ", and its step alone was no faster than the loop: use an idle machine."
+                        : ".");
+  }
   return "No cause found, although the utilization is below the " +
          format_percent(accelerator->wanted) + " wanted: " + waits + ".";
 }
