@@ -107,8 +107,7 @@ TEST_CASE("A report of the first schema is read", "[report_from_json]") {
   Json json = document_of(testing::example_report());
   json["schema_version"] = 1;
   for (const char* key : {"search", "probes", "disturbed", "demands", "pareto", "what_if",
-                          "emulation", "confirmation", "touched_files", "notes",
-                          "warnings"}) {
+                          "emulation", "confirmation", "touched_files", "notes", "warnings"}) {
     json.erase(key);
   }
   json["space"].erase("constraints");
