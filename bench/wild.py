@@ -286,7 +286,7 @@ def one(options, name):
         "script": name, **origin.origin(), "code": report["code"], "wall_s": wall_s, "start_s": script["start_s"],
         "as_is": script["config"], "recommended": config, "status": report["recommendation"]["status"],
         "confirmation": report["confirmation"], "settings": report["settings"],
-        "notes": report["notes"], "tool": report["tool"],
+        "notes": report["notes"], "warnings": report["warnings"], "tool": report["tool"],
     }
     if options.finals >= 0:
         rates = truth_of(options, name, report)

@@ -101,6 +101,7 @@ class Director:
         self._session = None
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
+        self._is_taking = False  # a batch, of another loader than the chosen one
 
     @classmethod
     def from_environment(cls, tells_its_end=True):
@@ -162,13 +163,22 @@ class Director:
         return Tracked(self, seen, loader, iterate(loader))
 
     def take(self, seen, inner):
-        """The next batch of an iterator of the script's, and to the session, how long the loop waited for it."""
-        if self._session is None or seen is self._chosen:
+        """The next batch of an iterator of the script's. The session is told how long the loop waited for it."""
+        if self._session is None or seen is self._chosen or self._is_taking:  # a derived class asks PyTorch's own
             return next(inner)
         began_s = self._clock()
-        batch = next(inner)
-        self._session.others.waited(seen, self._clock() - began_s)
+        self._is_taking = True
+        try:
+            batch = next(inner)
+        finally:
+            self._is_taking = False
+        self._session.others.waited(self.only_name_of(seen), self._clock() - began_s)
         return batch
+
+    def only_name_of(self, seen):
+        """By which --loader finds it: its name where no other loader has that, else its number."""
+        is_only = [one.name for one in self._seen].count(seen.name) == 1
+        return seen.name if seen.name and is_only else str(seen.index)
 
     def iterate_derived(self, loader, iterate):
         """What stands in the place of the __iter__ of a class that is derived from DataLoader. It may

@@ -1,40 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other DataLoaders than the tuned one that the training loop takes a batch from in each step, as for labelled and
-unlabelled samples: what it waits for them is no time of its step."""
+unlabelled samples: a loop may wait for those within its step."""
+
+import threading
 
 LEAST_STEPS = 8  # until anything is told
 IN_MOST = 0.5  # of the steps, that a loader gave a batch in
 
 
 class OtherLoaders:
-    """Adds up how long the loop waits for each of them."""
+    """Adds up how long the loop waits for each of them in its steps."""
 
     def __init__(self):
+        self._thread = None  # that steps: what other threads take ahead is no wait of the loop's
         self._steps, self._seconds = 0, 0.0
         self._in_step = {}  # seconds of this step, by loader
         self._waits = {}  # [steps, seconds], by loader
 
-    def waited(self, seen, seconds):
-        """The loop got a batch of the loader `seen` after so long."""
-        self._in_step[seen] = self._in_step.get(seen, 0.0) + seconds
+    def begin_step(self):
+        """The loop is given a batch of the tuned loader, by the thread that calls this."""
+        self._thread = threading.get_ident()
+        self._in_step = {}
+
+    def waited(self, loader, seconds):
+        """The caller got a batch of the loader of that name after so long."""
+        if threading.get_ident() == self._thread:
+            self._in_step[loader] = self._in_step.get(loader, 0.0) + seconds
 
     def end_step(self, seconds, counts):
         """A step of so many seconds is over; `counts`: it is one of the loop's alone, in which nothing was
         evaluated."""
-        if counts:
-            self._steps += 1
-            self._seconds += seconds
-            for seen, waited_s in self._in_step.items():
-                wait = self._waits.setdefault(seen, [0, 0.0])
-                wait[0] += 1
-                wait[1] += waited_s
-        self._in_step = {}
+        self._thread = None
+        if not counts:
+            return
+        self._steps += 1
+        self._seconds += seconds
+        for loader, waited_s in self._in_step.items():
+            wait = self._waits.setdefault(loader, [0, 0.0])
+            wait[0] += 1
+            wait[1] += waited_s
 
     def told(self):
         """The loader that steps wait for most, and the share of their time; None where they wait for none."""
-        shares = {seen: seconds / self._seconds for seen, (steps, seconds) in self._waits.items()
+        shares = {loader: seconds / self._seconds for loader, (steps, seconds) in self._waits.items()
                   if self._seconds > 0 and steps >= IN_MOST * self._steps}
         if not shares or self._steps < LEAST_STEPS:
             return None
         most = max(shares, key=shares.get)
-        return {"loader": most.name or str(most.index), "share": shares[most]}
+        return {"loader": most, "share": shares[most]}

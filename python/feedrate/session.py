@@ -276,6 +276,7 @@ class Session(Rounds, Greeting):
         self._epochs.give()
         self._lane = lane
         self.evaluations.begin_step()
+        self.others.begin_step()
         gave_s = self._now()
         self._times, self._marks = times, [times.mark()] if times is not None else []
         yield batch

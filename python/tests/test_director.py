@@ -655,26 +655,48 @@ class Serving(Choosing):
         self.assertEqual(self.evaluate(other), 7)
         self.assertEqual(len(list(running)), 6)
 
-    def test_tells_the_session_how_long_the_loop_waits_for_other_loaders(self):
-        # Would catch waits for a loader whose pass began before the choice, or after it, that are not told.
+    def waits_for(self, loader_class):
+        """What the session is told of ten steps of two seconds, which take two batches of another loader in 0.25 s
+        each: one of a pass that began before the choice, and one of a later pass."""
         case = self
 
-        class Slow(self.module.DataLoader):
-            def __iter__(own):
-                for value in super().__iter__():
-                    case.now_s += 0.25
-                    yield value
+        class Slow(Numbers):
+            def __getitem__(own, index):
+                case.now_s += 0.25
+                return super().__getitem__(index)
 
-        other = Slow(Numbers(20))
+        other = loader_class(Slow(20))
         before = iter(other)
         next(before)
         self.train(self.loader(Numbers()))
         after, others = iter(other), Served.made[0].others
         for _ in range(10):
+            others.begin_step()
             next(before)
             next(after)
             others.end_step(2.0, counts=True)
-        self.assertEqual(others.told(), {"loader": "other", "share": 0.25})
+        return others.told()
+
+    def test_tells_the_session_how_long_the_loop_waits_for_another_loader(self):
+        self.assertEqual(self.waits_for(self.module.DataLoader), {"loader": "other", "share": 0.25})
+
+    def test_tells_the_session_once_of_a_derived_class(self):
+        # Would catch its waits counted twice: its iterator asks PyTorch's own.
+        class Derived(self.module.DataLoader):
+            def __iter__(own):
+                yield from super().__iter__()
+
+        self.assertEqual(self.waits_for(Derived), {"loader": "other", "share": 0.25})
+
+    def test_names_other_loaders_so_that_they_are_found(self):
+        # Would catch two loaders of one function under one name: --loader would take the first.
+        def make():
+            return self.module.DataLoader(Numbers())
+
+        first, second = make(), make()
+        third = self.module.DataLoader(Numbers())
+        seen = [loader._feedrate_seen for loader in (first, second, third)]
+        self.assertEqual([self.director.only_name_of(one) for one in seen], ["1", "2", "third"])
 
     def test_sees_what_is_evaluated_within_a_step(self):
         # Would catch a class of the script's whose __iter__ is a generator, left before its end, unseen.

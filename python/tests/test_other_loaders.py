@@ -1,50 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a loop waits for beside the loader that is tuned."""
 
-import collections
 import pathlib
 import sys
+import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 from feedrate.other_loaders import OtherLoaders  # noqa: E402
 
-Loader = collections.namedtuple("Loader", "name, index")
-UNLABELLED, NAMELESS = Loader("unlabelled", 2), Loader(None, 3)
-
 
 class Waiting(unittest.TestCase):
     def setUp(self):
         self.others = OtherLoaders()
 
-    def steps(self, number, *waits, seconds=1.0, counts=True):
-        """Steps of so many seconds, which wait for loaders: (loader, seconds)."""
+    def steps(self, number, *waits, counts=True):
+        """Steps of a second, which wait for loaders: (name, seconds)."""
         for _ in range(number):
+            self.others.begin_step()
             for wait in waits:
                 self.others.waited(*wait)
-            self.others.end_step(seconds, counts)
+            self.others.end_step(1.0, counts)
 
-    def test_for_a_loader_in_each_step_is_told_by_its_share(self):
+    def test_in_each_step_is_told_by_its_share(self):
         # Bug: a loop that waits for its second loader, and is called well fed.
-        self.steps(20, (UNLABELLED, 0.25), (UNLABELLED, 0.25), (NAMELESS, 0.125))
+        self.steps(20, ("unlabelled", 0.25), ("unlabelled", 0.25), ("3", 0.125))
         self.assertEqual(self.others.told(), {"loader": "unlabelled", "share": 0.5})
-
-    def test_for_a_loader_without_a_name_is_told_by_its_number(self):
-        self.steps(20, (NAMELESS, 0.25))
-        self.assertEqual(self.others.told(), {"loader": "3", "share": 0.25})
 
     def test_in_few_steps_is_not_told(self):
         # Would catch an evaluation after every tenth step, or the first steps, named as what the loop waits for.
-        self.steps(7, (UNLABELLED, 0.5))
+        self.steps(7, ("unlabelled", 0.5))
         self.assertIsNone(self.others.told())
         self.steps(20)
         self.assertIsNone(self.others.told())
 
     def test_beside_an_evaluation_does_not_count(self):
-        self.steps(20, (UNLABELLED, 0.5), counts=False)
+        self.steps(20, ("unlabelled", 0.5), counts=False)
         self.assertIsNone(self.others.told())
         self.steps(20)
+        self.assertIsNone(self.others.told())
+
+    def test_between_two_epochs_is_of_no_step(self):
+        # Would catch a validation behind an epoch of one step, taken for a wait of the next one.
+        for _ in range(20):
+            self.others.waited("val_loader", 3.0)
+            self.steps(1)
+        self.assertIsNone(self.others.told())
+
+    def test_in_another_thread_is_not_the_loops(self):
+        # Would catch a thread that takes batches ahead, while the loop waits for none.
+        for _ in range(20):
+            self.others.begin_step()
+            ahead = threading.Thread(target=self.others.waited, args=("unlabelled", 0.5))
+            ahead.start()
+            ahead.join()
+            self.others.end_step(1.0, True)
         self.assertIsNone(self.others.told())
 
 

@@ -943,7 +943,7 @@ def a_script_that_crashes_once_is_launched_again_and_the_report_says_so(tmp):
     # Bug: a failure of the user's own step that nobody is told of, since the second launch went well.
     report, _, _ = tuned(tmp, "loops.py", "crashes_once", options=TWO)
     nothing_fails(report)
-    assert "died, was launched again" in report["warnings"][0], report["warnings"]
+    assert "Launched again with the same settings, it went on." in report["warnings"][0], report["warnings"]
     assert "ValueError: sample 17 is broken" in report["warnings"][0], report["warnings"]
 
 
@@ -1039,9 +1039,10 @@ def of_loops_over_several_loaders_the_one_that_trains_is_tuned(tmp):
 def a_second_loader_that_each_step_waits_for_is_named(tmp):
     # Bug: "the device is well fed" of a loop that waits for its unlabelled samples, whose loader is not the tuned one.
     report, out, _ = tuned(tmp, "loops.py", "two_loaders", options=TWO)
-    other = {"labelled": "unlabelled", "unlabelled": "labelled"}[report["workload"]["script"]["loader"]["name"]]
-    assert any(f"--loader {other} tunes that one" in text for text in report["warnings"]), report["warnings"]
-    assert "waits for another DataLoader" in out, out
+    script = report["workload"]["script"]
+    other = {"labelled": "unlabelled", "unlabelled": "labelled"}[script["loader"]["name"]]
+    assert script["other_loader"] == other and 0.1 < script["other_share"] < 1, script
+    assert f"--loader {other} tunes that one" in " ".join(out.split()) and "well fed" not in out, out
 
 
 # Ends of a run.

@@ -99,7 +99,7 @@ class Watchman {
       press();
       wait_for_news();
     }
-    remove_batches_of(signalled_);
+    remove_batches_of(signalled_, began_);
     channel_.send({{"over", killed_}});
   }
 
@@ -189,6 +189,7 @@ class Watchman {
   bool asked_ = false;
   bool killed_ = false;
   std::set<pid_t> signalled_;
+  time_t began_ = ::time(nullptr);
   double ask_at_s_ = never_s;
   double kill_at_s_ = never_s;
 };

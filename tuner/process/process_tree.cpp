@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -127,12 +128,18 @@ bool signal_process(const ProcessMark& process, int number) noexcept {
   return signal_held(held.fd(), number) == 0;
 }
 
-void remove_batches_of(const std::set<pid_t>& ended) noexcept try {
+void remove_batches_of(const std::set<pid_t>& ended, time_t since) noexcept try {
   std::error_code error;
-  for (const auto& file : std::filesystem::directory_iterator("/dev/shm", error)) {
+  if (ended.empty()) return;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", error)) {
+    const char* const path = entry.path().c_str();
     pid_t owner = 0;
-    const bool is_batch = std::sscanf(file.path().c_str(), "/dev/shm/torch_%d_", &owner) == 1;
-    if (is_batch && ended.contains(owner)) ::unlink(file.path().c_str());
+    int length = 0;
+    struct stat status {};
+    const bool is_batch = std::sscanf(path, "/dev/shm/torch_%d_%n", &owner, &length) == 1 &&
+                          length > 0 && ended.contains(owner);
+    if (!is_batch || ::lstat(path, &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (status.st_uid == ::geteuid() && status.st_ctime >= since) ::unlink(path);
   }
 } catch (const std::exception&) {  // they stay
 }

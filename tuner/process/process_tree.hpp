@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <time.h>
 
 #include <set>
 #include <vector>
@@ -30,9 +31,9 @@ double tree_cpu_s(pid_t root);
 bool signal_process(const ProcessMark& process, int number) noexcept;
 
 /// Removes the batches in shared memory that PyTorch's processes were about to hand over when they
-/// were ended: `/dev/shm/torch_PID_...`, which nobody opens any more. Source: PyTorch's
-/// aten/src/ATen/MapAllocator.cpp.
-void remove_batches_of(const std::set<pid_t>& ended) noexcept;
+/// were ended: files `/dev/shm/torch_PID_...` of this user's that are no older than `since`, in
+/// seconds of the epoch. Source: PyTorch's aten/src/ATen/MapAllocator.cpp.
+void remove_batches_of(const std::set<pid_t>& ended, time_t since) noexcept;
 
 /// Where memory runs out the kernel shall end this process, and not the run. May be called between
 /// fork and exec.

@@ -55,15 +55,18 @@ std::string with_budget(const std::vector<std::string>& words, double budget_s) 
   return shell_line(line);
 }
 
-/// That may tell what this one did not. Steps so slow that nothing else was measured want the time
-/// of sixty batches: a tenth of it is the most that a round of another config may take.
+/// A budget that may give a clearer result. If steps were so slow that nothing else was measured,
+/// it is the time of sixty batches: a round of another config may take a tenth of it.
 double larger_budget_s(const Report& report) {
   const Outcome& outcome = report.outcome;
   const double longer_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);
   if (!is_alone(outcome)) return longer_s;
-  const Trial& reference = outcome.trials[outcome.reference];
-  const double rate = reference.samples_per_s().estimate;
-  return rate > 0 ? std::max(longer_s, 60 * reference.config.batch / rate) : longer_s;
+  double seconds = 0, batches = 0;
+  for (const Round& round : outcome.trials[outcome.reference].rounds) {
+    seconds += round.duration_s;
+    batches += round.batches;
+  }
+  return batches > 0 ? std::max(longer_s, 60 * seconds / batches) : longer_s;
 }
 
 /// Commands that are worth running next, by how the report stands.

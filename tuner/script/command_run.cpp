@@ -60,16 +60,9 @@ SettingsOf ask_settings(const CommandRun& run, TrialRunner& trials, const Outcom
   return {};
 }
 
-/// How many batches of the script make an update: what a change asks for depends on it.
-void add_updates(const TrialRunner& trials, Report& report) {
-  auto& script = report.workload.script;
-  if (!script || report.outcome.tiers.empty()) return;
-  script->batches_per_update = trials.batches_per_update();
-}
-
 /// What another loader brings, where decoding by PIL is what costs.
 void add_cpp_loader(const CommandRun& run, TrialRunner& trials, Report& report) try {
-  run.note("Looking what feedrate's C++ loader would bring in the loop.");
+  run.note("Measuring the loop with feedrate's C++ loader.");
   trials.try_cpp_loader(report.outcome);
 } catch (const Error& error) {
   if (error.fault() == Fault::interrupted) report.outcome.interrupted = true;
@@ -207,11 +200,11 @@ std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
 void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, Report& report) {
   Promise promise(run, report);
   SettingsOf settings = ask_settings(run, *trials, report.outcome);
-  add_updates(*trials, report);
+  if (report.workload.script) trials->tell_of_loop(*report.workload.script);
   report.notes = trials->notes();
-  report.warnings = trials->warnings();
   add_decoding(run, *trials, report);
   add_levers(run, *trials, report);
+  report.warnings = trials->warnings();
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
   confirm_recommendation(run, report, std::move(settings));

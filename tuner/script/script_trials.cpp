@@ -2,7 +2,6 @@
 #include "script/script_trials.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "command/command_trials.hpp"
@@ -144,7 +143,9 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
     require_script();
     try {
       std::vector<Json> answers = attached_->ask(question, watch);
-      if (!death.empty()) findings_.add_death(death);
+      const bool failed = std::any_of(answers.begin(), answers.end(),
+                                      [](const Json& answer) { return answer.contains("failed"); });
+      if (!death.empty() && !failed) findings_.add_death(death);
       return answers;
     } catch (const ScriptEnded&) {
       detach();
@@ -156,7 +157,7 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
         throw;
       }
       death = died.what();
-      plan_.say("The script is launched again: " + death);
+      plan_.say(death + " It is launched again.");
     } catch (const Error& error) {
       detach();
       // The script is none that can be tuned, whatever the config.
@@ -174,12 +175,6 @@ Json ScriptTrials::question_about(const Request& request) const {
   return question;
 }
 
-void ScriptTrials::note_loop(const Json& answer) {
-  findings_.read(answer);
-  const Json& batches = answer.at("batches_per_update");
-  if (!batches.is_null()) batches_per_update_ = batches.get<int>();
-}
-
 /// What others took is that from question to answer, so what comes before the round counts, too.
 Round ScriptTrials::run(const Request& request) {
   require_script();
@@ -194,7 +189,7 @@ Round ScriptTrials::run_for_time(const Request& request) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question_about(request), watch);
   throw_if_failed(answers);
-  note_loop(answers.front());
+  findings_.read(answers.front());
   Round round = together(answers, false);
   round.block = launches_ - 1;
   return round;

@@ -57,7 +57,7 @@ class ScriptTrials final : public TrialRunner {
   std::string decoding() override;
   void try_levers(Outcome& outcome) override;
   void try_cpp_loader(Outcome& outcome) override;
-  int batches_per_update() const override { return batches_per_update_; }
+  void tell_of_loop(Script& script) const override { findings_.tell(script); }
 
  private:
   void launch();
@@ -68,7 +68,6 @@ class ScriptTrials final : public TrialRunner {
   std::vector<Json> ask(const Json& question, Watch watch);
   std::vector<Json> ask_until_answered(const Json& question, const Watch& watch);
   Json question_about(const Request& request) const;
-  void note_loop(const Json& answer);
   Round run_for_time(const Request& request);
   Round run_exactly(const Request& request, int batches);
   int warm_up_of(const Config& config) const;
@@ -91,8 +90,7 @@ class ScriptTrials final : public TrialRunner {
   double start_s_ = 0;   ///< of the last start
   ExcusedHangs hangs_;
   int launches_ = 0;
-  int batches_per_update_ = 0;  ///< 0: unknown
-  int at_once_ = 1;             ///< batches that its loop takes before it does their steps
+  int at_once_ = 1;  ///< batches that its loop takes before it does their steps
   LoopFindings findings_;
   std::map<std::string, std::vector<Config>> deaths_;  ///< configs, by how the script died
   /// Seconds per batch, where ranks keep step.

@@ -64,8 +64,8 @@ class TrialRunner : public Measurer {
   /// `outcome.what_if`. Throws Error(data) with what stands in the way, the middle of a sentence.
   virtual void try_cpp_loader(Outcome&) {}
 
-  /// That the user's loop takes for one update of the weights; 0: unknown.
-  virtual int batches_per_update() const { return 0; }
+  /// What the rounds have shown of the user's loop, beside its rates.
+  virtual void tell_of_loop(Script&) const {}
 
  protected:
   std::optional<Prepared> prepared_;

@@ -44,11 +44,16 @@ struct Script {
   std::string torch, python;   ///< versions
   int world = 1;               ///< processes that train together
   int batches_per_update = 0;  ///< that its loop takes for one update of the weights; 0: unknown
+  std::string other_loader;    ///< that each step waits for, as --loader takes it; empty: none
+  double other_share = 0;      ///< of the time of its steps, that they wait for that
   int copies = 0;              ///< to the GPU while its loop was watched
   int non_blocking = 0;        ///< of them, which did not wait
   /// At its end PyTorch waits 5 s for each pinned worker that stays, where a loader still exists.
   bool waits_at_exit = false;
   double start_s = 0;  ///< from its launch until its loop was attached to
+
+  /// Whether its steps wait for another loader for a tenth of their time or more.
+  bool waits_for_other() const noexcept { return other_share >= 0.1; }
 };
 
 /// What one launch of a script, or several, did on its GPU.

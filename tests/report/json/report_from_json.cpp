@@ -74,6 +74,8 @@ std::vector<Report> rare_reports() {
   script.workload.kind = "command";
   script.workload.rate_source = "hook";
   script.workload.script.emplace().loader = {1, "train", "DataLoader", "train.py", 23, "it trains"};
+  script.workload.script->other_loader = "other";
+  script.workload.script->other_share = 0.5;
   script.confirmation = Confirmation{.config = script.outcome.trials[1].config,
                                      .speedup = {1.5, 1.4, 1.6},
                                      .pairs = 4,

@@ -139,6 +139,10 @@ TEST_CASE("A reference that nothing was compared with is not said to lead", "[sc
   const std::string text = flowing(report);
   CHECK_THAT(text, ContainsSubstring("No other config was measured: raise --budget."));
   CHECK_THAT(text, !ContainsSubstring("lead"));
+  outcome.trials[outcome.reference == 0 ? 1 : 0].status = TrialStatus::infeasible;
+  CHECK_THAT(flowing(report), ContainsSubstring("No other config was measured: raise --budget."));
+  outcome.interrupted = true;
+  CHECK_THAT(flowing(report), ContainsSubstring("measured: the run was interrupted."));
 }
 
 TEST_CASE("Two remedies of what is said once stand below one sentence", "[screen]") {
@@ -163,6 +167,23 @@ TEST_CASE("An emulated accelerator below the utilization wanted is not called we
   CHECK_THAT(flowing(report), ContainsSubstring("well fed"));
 }
 
+TEST_CASE("A loop that waits for another loader is not called well fed", "[screen]") {
+  // Bug: "well fed" of a loop that waits for its unlabelled samples.
+  Report report = testing::example_report();
+  report.outcome.diagnoses.clear();
+  for (Round& round : report.outcome.trials[0].rounds) round.wait_s = 0.02 * round.duration_s;
+  Script& script = report.workload.script.emplace();
+  script.other_loader = "a loader";
+  script.other_share = 0.88;
+  CHECK_THAT(flowing(report), ContainsSubstring("The loop waits for this DataLoader 2.0 % of the "
+                                                "time, and each step for another one 88 %"));
+  CHECK_THAT(flowing(report), ContainsSubstring("--loader 'a loader' tunes that one."));
+  CHECK_THAT(flowing(report), !ContainsSubstring("well fed"));
+  script.other_share = 0.09;
+  CHECK_THAT(flowing(report), ContainsSubstring("well fed"));
+  CHECK_THAT(flowing(report), !ContainsSubstring("--loader"));
+}
+
 TEST_CASE("A device that waits, or gains all the same, is not called well fed if no cause is found",
           "[screen]") {
   // Bug: "well fed: it waits for data 32 % of the time", where rounds differ too much to say why.
@@ -174,7 +195,8 @@ TEST_CASE("A device that waits, or gains all the same, is not called well fed if
       ContainsSubstring("No cause found, although the device waits for data 32 % of the time."));
   CHECK_THAT(flowing(report), !ContainsSubstring("well fed"));
   report.outcome.trials[0].ceilings = {.loader = 2000, .device = 900, .coupled = 1000};
-  CHECK_THAT(flowing(report), ContainsSubstring("no faster than the loop: use an idle machine."));
+  CHECK_THAT(flowing(report),
+             ContainsSubstring("no faster than the whole loop: use an idle machine."));
   for (Round& round : report.outcome.trials[0].rounds) round.wait_s = 0.04 * round.duration_s;
   CHECK_THAT(flowing(report), ContainsSubstring("the recommended settings make the step faster."));
   for (TierChoice& choice : report.outcome.tiers) choice.speedup = {1.04, 1.02, 1.06};

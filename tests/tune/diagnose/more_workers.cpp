@@ -89,13 +89,32 @@ TEST_CASE("More workers are not started where that would use up the time", "[sea
     return most_workers(machine, options);
   };
   CHECK(grown(0) == 256);
-  CHECK(grown(0.1) == 16);
+  CHECK(grown(0.1) == 64);
+  CHECK(grown(0.5) == 8);
+}
+
+TEST_CASE("As long as workers double the rate, more of them are tried", "[search]") {
+  // Bug: four workers, of a loader that is twice as fast with each doubling up to 64, because the
+  // start of eight would have ended a moment behind the quarter of the time that calibration has.
+  FormulaMachine machine([](const Config& config) { return 450.0 * std::max(config.workers, 1); },
+                         [](const Config&) { return 4e4; });
+  machine.start_s = 0.3;
+  TuneOptions options;
+  options.space = {.workers = {0, 1, 2}, .prefetch = {2}, .batch = {32}};
+  options.space.workers_may_grow = true;
+  options.cores = 2;
+  options.budget_s = 30;
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.demands.loader->samples_per_s.contains(16));
+  CHECK(outcome.recommended().config.workers == 16);
 }
 
 TEST_CASE("The last number of workers that is no longer than a round is begun", "[search]") {
   // Bug: 16 workers for a script whose loader gained by each doubling, since calibrating ended 0.7
   // s too early for 32; these were 1.47 times as fast.
-  FormulaMachine machine = waiting();
+  FormulaMachine machine(
+      [](const Config& config) { return 60 * std::pow(std::max(config.workers, 1), 0.4); },
+      [](const Config&) { return 900.0; });
   machine.start_s = 0.06;
   TuneOptions options = growing();
   options.budget_s = 30;

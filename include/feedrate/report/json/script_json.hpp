@@ -43,6 +43,8 @@ inline Json to_json(const Script& script) {
           {"copies", script.copies},
           {"non_blocking", script.non_blocking},
           {"batches_per_update", detail::positive_or_null(script.batches_per_update)},
+          {"other_loader", detail::or_null(script.other_loader)},
+          {"other_share", script.other_share},
           {"waits_at_exit", script.waits_at_exit},
           {"start_s", script.start_s}};
 }
@@ -62,6 +64,8 @@ inline void from_json(const Json& json, Script& script) {
   detail::read_if_told(json, "start_method_fixed", script.start_method_fixed);
   detail::read_if_told(json, "not_importable", script.not_importable);
   detail::read_if_told(json, "batches_per_update", script.batches_per_update);
+  detail::read_if_told(json, "other_loader", script.other_loader);
+  detail::read_if_told(json, "other_share", script.other_share);
   detail::read_if_told(json, "waits_at_exit", script.waits_at_exit);
 }
 

@@ -9,6 +9,7 @@
 
 #include "feedrate/report/report.hpp"
 #include "feedrate/report/text/format.hpp"
+#include "feedrate/report/text/shell.hpp"
 #include "feedrate/report/text/words.hpp"
 
 namespace feedrate::inline v0 {
@@ -94,6 +95,12 @@ inline std::vector<std::string> warning_lines(const Report& report) {
     lines.push_back(detail::counted(report.skips.size(), "unreadable sample") + " skipped.");
   }
   lines.insert(lines.end(), report.warnings.begin(), report.warnings.end());
+  const auto& script = report.workload.script;
+  if (script && script->waits_for_other()) {
+    lines.push_back("Each step also waits for another DataLoader, " +
+                    format_percent(script->other_share) + " of its time. --loader " +
+                    shell_quoted(script->other_loader) + " tunes that one.");
+  }
   return lines;
 }
 

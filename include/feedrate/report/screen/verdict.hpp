@@ -45,6 +45,11 @@ inline std::string sentence(std::string phrase) {
   return phrase + ".";
 }
 
+inline std::string nothing_compared(const Outcome& outcome) {
+  return std::string("no other config was measured: ") +
+         (outcome.interrupted ? "the run was interrupted" : "raise --budget");
+}
+
 }  // namespace detail
 
 /// The lines of the verdict, the settings first. Needs a tier.
@@ -54,8 +59,8 @@ inline std::vector<std::string> verdict_lines(const Report& report, const Screen
   const bool keeps = choice.trial == outcome.reference;
   std::vector<std::string> lines = {detail::settings_line(outcome, options)};
   if (!keeps) lines.push_back(detail::gain_sentence(outcome));
-  lines.push_back(is_alone(outcome) ? "No other config was measured: raise --budget."
-                                    : detail::sentence(describe(choice)));
+  lines.push_back(
+      detail::sentence(is_alone(outcome) ? detail::nothing_compared(outcome) : describe(choice)));
   for (const std::string& caveat : caveats_of(report, choice)) {
     lines.push_back(detail::sentence(caveat));
   }

@@ -41,6 +41,12 @@ inline double gain_beside_waiting(const Outcome& outcome, double waiting) {
 inline std::string no_cause(const Report& report) {
   const Outcome& outcome = report.outcome;
   const double waiting = outcome.trials[outcome.reference].waiting();
+  const auto& script = report.workload.script;
+  if (script && script->waits_for_other()) {
+    return "The loop waits for this DataLoader " + format_percent(waiting) +
+           " of the time, and each step for another one " + format_percent(script->other_share) +
+           " of its time.";
+  }
   const std::string waits = "it waits for data " + format_percent(waiting) + " of the time";
   const auto& accelerator = report.accelerator;
   const auto use = accelerator ? emulation_of(outcome, *accelerator).reference : std::nullopt;
@@ -55,9 +61,9 @@ inline std::string no_cause(const Report& report) {
   if (!use) {
     const bool contradicts = outcome.trials[outcome.reference].fed().value_or(0) >= 1;
     return "No cause found, although the device waits for data " + format_percent(waiting) +
-           " of the time" +
-           (contradicts ? ", and its step alone was no faster than the loop: use an idle machine."
-                        : ".");
+           " of the time." +
+           (contradicts ? " Its step alone was no faster than the whole loop: use an idle machine."
+                        : "");
   }
   return "No cause found, although the utilization is below the " +
          format_percent(accelerator->wanted) + " wanted: " + waits + ".";

@@ -49,14 +49,15 @@ inline std::string activity_text(const GpuActivity& gpm) {
   return text;
 }
 
-/// Whether the budget ended before anything was measured that the reference could be compared with.
+/// Whether nothing was measured that the reference could be compared with, though there is such.
 inline bool is_alone(const Outcome& outcome) {
   const auto& trials = outcome.trials;
-  return trials.size() > 1 && std::all_of(trials.begin(), trials.end(), [&](const Trial& trial) {
-           const bool is_open =
-               trial.status == TrialStatus::not_reached || trial.status == TrialStatus::predicted;
-           return is_open || &trial == &trials[outcome.reference];
-         });
+  const auto ran = [](const Trial& trial) { return !trial.rounds.empty(); };
+  const auto is_left = [](const Trial& trial) {
+    return trial.status == TrialStatus::not_reached || trial.status == TrialStatus::predicted;
+  };
+  return std::count_if(trials.begin(), trials.end(), ran) == ran(trials[outcome.reference]) &&
+         std::any_of(trials.begin(), trials.end(), is_left);
 }
 
 /// How sure a choice is, as a phrase. A change was proven faster than what the user has; the phrase

@@ -202,7 +202,7 @@ class Proof {
     choice.standing = narrower.trial == reference ? Confidence::keep_current : narrower.standing;
     if (gain.low > 0 || (gain.estimate <= 0 && std::isfinite(gain.low))) return;
     const Interval promise = std::isfinite(gain.low) ? speedup : seen(wanted);
-    if (promise.estimate <= 1) return;
+    if (!std::isfinite(gain.low) && promise.estimate <= 1) return;
     choice.promising = wanted;
     choice.promise = promise;
     if (narrower.trial == reference) choice.standing = Confidence::unresolved;

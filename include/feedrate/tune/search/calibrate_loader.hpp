@@ -117,6 +117,7 @@ class LoaderCalibration {
     if (!round) failure_ = sweep_.failure();
     if (!round) return false;
     start_s_ = round->first_batch_s;
+    round_s_ = round->duration_s;
     const double cpu_s = round->cpu_s / static_cast<double>(round->samples);
     if (workers > 0) loader.samples_per_s[workers] = round->samples_per_s();
     if (workers > 0 && cpu_s > 0) loader.cpu_s_by_workers[workers] = cpu_s;
@@ -138,37 +139,50 @@ class LoaderCalibration {
   }
 
   /// Data that wait want more workers than cores: goes on while the loader gains by it, does not
-  /// use all cores, starting its workers included, and is not far ahead of every step. To start
-  /// twice as many takes twice as long: what would use up the time is not begun, unless it is no
-  /// longer than a round, nor what takes as long as all of it.
+  /// use all cores, starting its workers included, and is not far ahead of every step.
   void grow(LoadDemand& loader, int most) {
     constexpr int limit = 256;
     constexpr double ahead = 3, idle = 0.05;
+    const double share = share_;
     Measured& rates = loader.samples_per_s;
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
-      if (rates.rbegin()->second > ahead * fastest_step()) return;
-      if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) return;
-      const double budget_s = sweep_.options().budget_s;
-      const bool fits = sweep_.elapsed_s() + 2 * took_s_ <= share_ * budget_s ||
-                        2 * took_s_ <= sweep_.longest_round_s();
-      if (!fits || 2 * start_s_ > budget_s) return;
+      if (rates.rbegin()->second > ahead * fastest_step()) break;
+      if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) break;
+      share_ = gain_of_most(rates) > much ? std::max(share, most_share) : share;
+      if (!fits_twice_as_many()) break;
       const auto more = with_workers(n);
-      if (more.empty() || !probe_loader(loader, n)) return;
+      if (more.empty() || !probe_loader(loader, n)) break;
       for (const Config& config : more) sweep_.add(config);
     }
+    share_ = share;
+  }
+
+  /// To start twice as many workers takes twice as long. What would use up the time is not begun,
+  /// unless it is no longer than a round, nor what takes as long as all of it.
+  bool fits_twice_as_many() {
+    const double budget_s = sweep_.options().budget_s;
+    const double next_s = 2 * took_s_ - round_s_;
+    const bool fits =
+        sweep_.elapsed_s() + next_s <= share_ * budget_s || next_s <= sweep_.longest_round_s();
+    return fits && 2 * start_s_ <= budget_s;
+  }
+
+  /// Of the largest number of workers over the next smaller.
+  static double gain_of_most(const Measured& rates) {
+    if (rates.size() < 2) return std::numeric_limits<double>::infinity();
+    return rates.rbegin()->second / std::prev(rates.end(), 2)->second;
   }
 
   /// Whether the largest number of workers loads 10 % more than the next smaller, or is the only
   /// one. Where it doesn't it is probed once more: others easily slow one short probe.
   bool gains_by_most(Measured& rates) {
-    if (rates.size() < 2) return true;
-    auto& [workers, rate] = *rates.rbegin();
-    const double least = 1.1 * std::prev(rates.end(), 2)->second;
-    if (rate < least && !out_of_time()) {
+    constexpr double least = 1.1;
+    if (gain_of_most(rates) < least && !out_of_time()) {
+      auto& [workers, rate] = *rates.rbegin();
       const auto again = probe_round(workers);
       if (again) rate = std::max(rate, again->samples_per_s());
     }
-    return rate >= least;
+    return gain_of_most(rates) >= least;
   }
 
   double fastest_step() {
@@ -193,12 +207,17 @@ class LoaderCalibration {
     return more;
   }
 
+  /// Where twice as many workers still load so much more, up to half of the budget is theirs:
+  /// nothing else that is left to find is worth as much.
+  static constexpr double much = 1.5, most_share = 0.5;
+
   Sweep& sweep_;
   double share_;
   ProbeConfigs configs_;
   std::string failure_;    ///< of the last probe that failed; empty: none did
   double cores_used_ = 0;  ///< in the last probe of the loader
   double took_s_ = 0;   ///< of the budget, to start the workers of the last number and probe them
+  double round_s_ = 0;  ///< of that, the probe alone
   double start_s_ = 0;  ///< of them, on the wall clock
 };
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "script/loop_findings.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <vector>
+
+namespace feedrate::loop_findings_tests {
+namespace {
+
+using Sentences = std::vector<std::string>;
+
+/// What the answer to a round says of a loop of which nothing is to be told.
+Json quiet() {
+  return {{"made_anew", false},
+          {"data_errors", nullptr},
+          {"batches_per_update", nullptr},
+          {"waits_for", nullptr},
+          {"sets", ""}};
+}
+
+TEST_CASE("Of a loop without faults nothing is told", "[loop_findings]") {
+  LoopFindings findings;
+  findings.read(quiet());
+  Script script;
+  findings.tell(script);
+  CHECK(findings.warnings().empty());
+  CHECK_FALSE(script.waits_for_other());
+  CHECK(script.batches_per_update == 0);
+}
+
+TEST_CASE("What a round has shown of a loop stays known", "[loop_findings]") {
+  // Bug: what one round has seen is forgotten by the next, which sees nothing of it.
+  LoopFindings findings;
+  Json answer = quiet();
+  answer["data_errors"] = {{"error", "ValueError: no (data.py:3)"}, {"count", 1}};
+  answer["batches_per_update"] = 4;
+  answer["waits_for"] = {{"loader", "unlabelled"}, {"share", 0.25}};
+  answer["sets"] = "size";
+  findings.read(answer);
+  findings.read(quiet());
+  Script script;
+  findings.tell(script);
+  CHECK(script.waits_for_other());
+  CHECK(script.other_loader == "unlabelled");
+  CHECK(script.batches_per_update == 4);
+  const Sentences told = findings.warnings();
+  REQUIRE(told.size() == 2);
+  CHECK(told[0].starts_with("The script's own data failed in 1 batch, whatever the settings"));
+  CHECK(told[1].starts_with("The script changes these values of its dataset"));
+}
+
+TEST_CASE("What a script died of is told with how often that was", "[loop_findings]") {
+  // Bug: a capital in the middle of a sentence.
+  LoopFindings findings;
+  findings.add_death("The script ended by itself with exit code 1.");
+  CHECK(findings.warnings() ==
+        Sentences{"The script ended by itself with exit code 1. Launched again with the same "
+                  "settings, it went on."});
+  findings.add_death("The script was killed.");
+  CHECK(findings.warnings() == Sentences{"The script was killed. Launched again with the same "
+                                         "settings, it went on; so it did 2 times."});
+}
+
+}  // namespace
+}  // namespace feedrate::loop_findings_tests
