@@ -148,7 +148,7 @@ class LoaderCalibration {
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
       if (rates.rbegin()->second > ahead * fastest_step()) break;
       if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) break;
-      share_ = gain_of_most(rates) > much ? std::max(share, most_share) : share;
+      share_ = gain_of_most(rates) > large_gain ? std::max(share, growth_share) : share;
       if (!fits_twice_as_many()) break;
       const auto more = with_workers(n);
       if (more.empty() || !probe_loader(loader, n)) break;
@@ -209,7 +209,7 @@ class LoaderCalibration {
 
   /// Where twice as many workers still load so much more, up to half of the budget is theirs:
   /// nothing else that is left to find is worth as much.
-  static constexpr double much = 1.5, most_share = 0.5;
+  static constexpr double large_gain = 1.5, growth_share = 0.5;
 
   Sweep& sweep_;
   double share_;
