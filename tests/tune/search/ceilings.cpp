@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include "feedrate/tune/tuner.hpp"
+#include "formula_machine.hpp"
 #include "planted_machine.hpp"
 
 namespace feedrate::ceilings_tests {
@@ -49,6 +50,16 @@ TEST_CASE("A driver that hangs after the race costs only its own values", "[ceil
   CHECK_FALSE(outcome.gpu);
   REQUIRE(outcome.not_applicable.size() == 1);
   CHECK(outcome.not_applicable[0].why == "Its driver hangs.");
+}
+
+TEST_CASE("Where steps take longer than the budget, nothing is measured behind the race",
+          "[ceilings]") {
+  // Bug: five minutes for a budget of 30 s, of a script whose steps take 10 s.
+  FormulaMachine machine([](const Config&) { return 1e3; }, [](const Config&) { return 0.5; });
+  const Outcome outcome = tune(machine, small());
+  CHECK_FALSE(outcome.trials[outcome.reference].rounds.empty());
+  CHECK_FALSE(outcome.trials[outcome.reference].ceilings);
+  CHECK(machine.asked.back().part == Part::coupled);
 }
 
 TEST_CASE("An abort also ends the measurements after the race", "[ceilings]") {

@@ -157,14 +157,16 @@ inline void look_at(Sweep& sweep, std::size_t index, double share) {
 
 }  // namespace detail
 
-/// Looks closer at the reference and at what is recommended, until `share` of the budget.
+/// Looks closer at the reference and at what is recommended, until `share` of the budget. Where
+/// steps are so slow that three times the budget are used already, nothing more is measured.
 inline void look_closer(Sweep& sweep, double share) {
+  constexpr double latest_share = 3;
   Outcome& outcome = sweep.outcome();
   std::vector<std::size_t> trials = {outcome.reference};
   if (!outcome.tiers.empty() && outcome.choice().trial != outcome.reference) {
     trials.push_back(outcome.choice().trial);
   }
-  const bool has_parts = sweep.measurer().can_run(Part::device);
+  const bool has_parts = sweep.measurer().can_run(Part::device) && !sweep.is_past(latest_share);
   if (has_parts && !sweep.stopped()) detail::measure_best_device(sweep, share);
   for (const std::size_t trial : trials) {
     if (has_parts && !sweep.stopped() && !sweep.trial(trial).rounds.empty())
