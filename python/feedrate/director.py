@@ -101,7 +101,6 @@ class Director:
         self._session = None
         self._chosen = None
         self._in_vain = False  # waiting for the loader that is asked for
-        self._is_taking = False  # a batch, of another loader than the chosen one
 
     @classmethod
     def from_environment(cls, tells_its_end=True):
@@ -164,16 +163,13 @@ class Director:
 
     def take(self, seen, inner):
         """The next batch of an iterator of the script's. The session is told how long the loop waited for it."""
-        if self._session is None or seen is self._chosen or self._is_taking:  # a derived class asks PyTorch's own
+        others = self._session.others if self._session is not None and seen is not self._chosen else None
+        if others is None or not others.begin_wait():
             return next(inner)
-        began_s = self._clock()
-        self._is_taking = True
         try:
-            batch = next(inner)
+            return next(inner)
         finally:
-            self._is_taking = False
-        self._session.others.waited(self.only_name_of(seen), self._clock() - began_s)
-        return batch
+            others.end_wait(seen, self.only_name_of(seen))
 
     def only_name_of(self, seen):
         """By which --loader finds it: its name where no other loader has that, else its number."""

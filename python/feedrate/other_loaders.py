@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other DataLoaders than the tuned one that the training loop takes a batch from in each step, as for labelled and
-unlabelled samples: a loop may wait for those within its step."""
+unlabelled samples. The loop waits for them within its step."""
 
 import threading
 
@@ -11,21 +11,36 @@ IN_MOST = 0.5  # of the steps, that a loader gave a batch in
 class OtherLoaders:
     """Adds up how long the loop waits for each of them in its steps."""
 
-    def __init__(self):
+    def __init__(self, now):
+        self._now = now
         self._thread = None  # that steps: what other threads take ahead is no wait of the loop's
+        self._began_s = None  # the wait that goes on
         self._steps, self._seconds = 0, 0.0
         self._in_step = {}  # seconds of this step, by loader
         self._waits = {}  # [steps, seconds], by loader
+        self._names = {}
 
     def begin_step(self):
-        """The loop is given a batch of the tuned loader, by the thread that calls this."""
+        """The caller's thread is given a batch of the tuned loader."""
         self._thread = threading.get_ident()
+        self._began_s = None
         self._in_step = {}
 
-    def waited(self, loader, seconds):
-        """The caller got a batch of the loader of that name after so long."""
-        if threading.get_ident() == self._thread:
-            self._in_step[loader] = self._in_step.get(loader, 0.0) + seconds
+    def begin_wait(self):
+        """The caller asks another loader for a batch. Whether that counts: it does in a step, and not within another
+        wait, as where the iterator of a derived class asks PyTorch's own."""
+        if self._began_s is not None or threading.get_ident() != self._thread:
+            return False
+        self._began_s = self._now()
+        return True
+
+    def end_wait(self, loader, name):
+        """What began to count is over; `name`: by which --loader finds it. Where a step began meanwhile, that wait was
+        for the tuned loader, too, and does not count."""
+        if self._began_s is not None:
+            self._in_step[loader] = self._in_step.get(loader, 0.0) + self._now() - self._began_s
+            self._names[loader] = name
+            self._began_s = None
 
     def end_step(self, seconds, counts):
         """A step of so many seconds is over; `counts`: it is one of the loop's alone, in which nothing was
@@ -47,4 +62,4 @@ class OtherLoaders:
         if not shares or self._steps < LEAST_STEPS:
             return None
         most = max(shares, key=shares.get)
-        return {"loader": most, "share": shares[most]}
+        return {"loader": self._names[most], "share": shares[most]}

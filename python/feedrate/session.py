@@ -60,7 +60,7 @@ class Session(Rounds, Greeting):
         self._new_pass = False
         self.evaluations = Evaluations(self._now, self._see_evaluation, self._epochs.trains_elsewhere,
                                        lambda: settle(self._torch), self._torch.is_grad_enabled)
-        self.others = OtherLoaders()
+        self.others = OtherLoaders(self._now)
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._asked, self._before = None, 0  # the question of the last round, and the updates before it

@@ -943,7 +943,7 @@ def a_script_that_crashes_once_is_launched_again_and_the_report_says_so(tmp):
     # Bug: a failure of the user's own step that nobody is told of, since the second launch went well.
     report, _, _ = tuned(tmp, "loops.py", "crashes_once", options=TWO)
     nothing_fails(report)
-    assert "Launched again with the same settings, it went on." in report["warnings"][0], report["warnings"]
+    assert "It was launched again with the same settings and went on." in report["warnings"][0], report["warnings"]
     assert "ValueError: sample 17 is broken" in report["warnings"][0], report["warnings"]
 
 

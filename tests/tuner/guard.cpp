@@ -66,6 +66,22 @@ TEST_CASE("What processes leave in shared memory is removed when they are ended"
   CHECK(std::filesystem::remove(other));
 }
 
+TEST_CASE("Only batches of ended processes and of this run are removed", "[process_tree]") {
+  // Bug: a file of another process, or of one before that had the same number.
+  constexpr pid_t ended = 2'000'000'001;  // no process: the kernel's numbers are smaller
+  const std::string batch = "/dev/shm/torch_" + std::to_string(ended) + "_1_0";
+  const std::string other = "/dev/shm/torch_" + std::to_string(ended) + "x";
+  for (const std::string& file : {batch, other}) std::ofstream(file) << "of a test";
+  const time_t now = ::time(nullptr);
+  remove_batches_of({}, 0);
+  remove_batches_of({ended + 1}, 0);
+  remove_batches_of({ended}, now + 1000);
+  CHECK(std::filesystem::exists(batch));
+  remove_batches_of({ended}, now - 1000);
+  CHECK_FALSE(std::filesystem::exists(batch));
+  CHECK(std::filesystem::remove(other));
+}
+
 TEST_CASE("A guard that nobody has asked for refuses to run", "[guard]") {
   // Bug: a user's typing error starts something that waits for ever.
   for (const auto& words : {std::vector<std::string>{"test", "--guard"},

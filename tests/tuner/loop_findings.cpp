@@ -51,15 +51,16 @@ TEST_CASE("What a round has shown of a loop stays known", "[loop_findings]") {
 }
 
 TEST_CASE("What a script died of is told with how often that was", "[loop_findings]") {
-  // Bug: a capital in the middle of a sentence.
+  // Bug: "the last time The script ended".
   LoopFindings findings;
   findings.add_death("The script ended by itself with exit code 1.");
-  CHECK(findings.warnings() ==
-        Sentences{"The script ended by itself with exit code 1. Launched again with the same "
-                  "settings, it went on."});
+  CHECK(findings.warnings().at(0) ==
+        "The script ended by itself with exit code 1. It was launched again with the same settings "
+        "and went on.");
   findings.add_death("The script was killed.");
-  CHECK(findings.warnings() == Sentences{"The script was killed. Launched again with the same "
-                                         "settings, it went on; so it did 2 times."});
+  CHECK(findings.warnings().at(0) ==
+        "The script was killed. It was launched again with the same settings and went on (2 times "
+        "in all).");
 }
 
 }  // namespace

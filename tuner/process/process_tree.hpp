@@ -31,8 +31,8 @@ double tree_cpu_s(pid_t root);
 bool signal_process(const ProcessMark& process, int number) noexcept;
 
 /// Removes the batches in shared memory that PyTorch's processes were about to hand over when they
-/// were ended: files `/dev/shm/torch_PID_...` of this user's that are no older than `since`, in
-/// seconds of the epoch. Source: PyTorch's aten/src/ATen/MapAllocator.cpp.
+/// were ended: files `/dev/shm/torch_PID_...` of this user, not changed before `since`, in seconds
+/// of the epoch. Source: PyTorch's aten/src/ATen/MapAllocator.cpp.
 void remove_batches_of(const std::set<pid_t>& ended, time_t since) noexcept;
 
 /// Where memory runs out the kernel shall end this process, and not the run. May be called between

@@ -56,7 +56,7 @@ std::string with_budget(const std::vector<std::string>& words, double budget_s) 
 }
 
 /// A budget that may give a clearer result. If steps were so slow that nothing else was measured,
-/// it is the time of sixty batches: a round of another config may take a tenth of it.
+/// it is at least the time of sixty batches: a round of another config may take a tenth of it.
 double larger_budget_s(const Report& report) {
   const Outcome& outcome = report.outcome;
   const double longer_s = std::max(3 * report.budget_s, TuneOptions{}.budget_s);

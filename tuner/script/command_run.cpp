@@ -204,7 +204,7 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
   report.notes = trials->notes();
   add_decoding(run, *trials, report);
   add_levers(run, *trials, report);
-  report.warnings = trials->warnings();
+  report.warnings = trials->warnings();  // also of what died meanwhile
   trials.reset();
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
   confirm_recommendation(run, report, std::move(settings));

@@ -30,7 +30,7 @@ class LoopFindings {
     }
   }
 
-  /// The script died so, and after a second launch the same settings went well.
+  /// How the script died, where a second launch with the same settings went well.
   void add_death(std::string death) {
     last_death_ = std::move(death);
     ++deaths_;
@@ -52,9 +52,8 @@ class LoopFindings {
                          ". Without autotune the script ends there.");
     }
     if (deaths_ > 0) {
-      warnings.push_back(
-          last_death_ + " Launched again with the same settings, it went on" +
-          (deaths_ == 1 ? "." : "; so it did " + std::to_string(deaths_) + " times."));
+      warnings.push_back(last_death_ + " It was launched again with the same settings and went on" +
+                         (deaths_ == 1 ? "." : " (" + std::to_string(deaths_) + " times in all)."));
     }
     if (is_made_anew_) {
       warnings.emplace_back(

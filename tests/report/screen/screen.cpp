@@ -175,8 +175,9 @@ TEST_CASE("A loop that waits for another loader is not called well fed", "[scree
   Script& script = report.workload.script.emplace();
   script.other_loader = "a loader";
   script.other_share = 0.88;
-  CHECK_THAT(flowing(report), ContainsSubstring("The loop waits for this DataLoader 2.0 % of the "
-                                                "time, and each step for another one 88 %"));
+  CHECK_THAT(flowing(report),
+             ContainsSubstring("The loop waits for this DataLoader for 2.0 % of the time. Its step "
+                               "waits for another one for 88 %"));
   CHECK_THAT(flowing(report), ContainsSubstring("--loader 'a loader' tunes that one."));
   CHECK_THAT(flowing(report), !ContainsSubstring("well fed"));
   script.other_share = 0.09;

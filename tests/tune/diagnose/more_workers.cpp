@@ -109,6 +109,20 @@ TEST_CASE("As long as workers double the rate, more of them are tried", "[search
   CHECK(outcome.recommended().config.workers == 16);
 }
 
+TEST_CASE("A gain over many times the workers is not one of twice as many", "[search]") {
+  // Bug: half of the time for workers that gain 15 % by each doubling, since 16 load 1.5 times as
+  // much as 2.
+  FormulaMachine machine(
+      [](const Config& config) { return 60 * std::pow(std::max(config.workers, 1), 0.2); },
+      [](const Config&) { return 900.0; });
+  machine.start_s = 0.2;
+  TuneOptions options = growing();
+  options.space.workers = {0, 1, 2, 16};
+  options.cores = 2;
+  options.budget_s = 30;
+  CHECK(most_workers(machine, options) == 16);
+}
+
 TEST_CASE("The last number of workers that is no longer than a round is begun", "[search]") {
   // Bug: 16 workers for a script whose loader gained by each doubling, since calibrating ended 0.7
   // s too early for 32; these were 1.47 times as fast.

@@ -97,8 +97,8 @@ inline std::vector<std::string> warning_lines(const Report& report) {
   lines.insert(lines.end(), report.warnings.begin(), report.warnings.end());
   const auto& script = report.workload.script;
   if (script && script->waits_for_other()) {
-    lines.push_back("Each step also waits for another DataLoader, " +
-                    format_percent(script->other_share) + " of its time. --loader " +
+    lines.push_back("The step waits for another DataLoader for " +
+                    format_percent(script->other_share) + " of its time: --loader " +
                     shell_quoted(script->other_loader) + " tunes that one.");
   }
   return lines;

@@ -50,7 +50,8 @@ inline std::vector<std::string> offer_lines(const Outcome& outcome, bool all = t
         is_new(choice.trial)) {
       lines.push_back(detail::offer_text(choice, change(choice.trial)));
     }
-    if (choice.promising && is_new(*choice.promising)) {
+    const bool seems_faster = choice.promising && choice.promise.estimate > 1;
+    if (seems_faster && is_new(*choice.promising)) {
       lines.push_back("Probably faster, not significant: " + detail::speedup_text(choice.promise) +
                       " with " + change(*choice.promising) + ".");
     }

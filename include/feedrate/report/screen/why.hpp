@@ -41,15 +41,15 @@ inline double gain_beside_waiting(const Outcome& outcome, double waiting) {
 inline std::string no_cause(const Report& report) {
   const Outcome& outcome = report.outcome;
   const double waiting = outcome.trials[outcome.reference].waiting();
-  const auto& script = report.workload.script;
-  if (script && script->waits_for_other()) {
-    return "The loop waits for this DataLoader " + format_percent(waiting) +
-           " of the time, and each step for another one " + format_percent(script->other_share) +
-           " of its time.";
-  }
   const std::string waits = "it waits for data " + format_percent(waiting) + " of the time";
   const auto& accelerator = report.accelerator;
   const auto use = accelerator ? emulation_of(outcome, *accelerator).reference : std::nullopt;
+  const auto& script = report.workload.script;
+  if (!use && script && script->waits_for_other()) {
+    return "The loop waits for this DataLoader for " + format_percent(waiting) +
+           " of the time. Its step waits for another one for " +
+           format_percent(script->other_share) + " of the step.";
+  }
   if (use ? use->reaches(accelerator->wanted) : waiting <= 0.1) {
     const bool is_faster = !use && gain_beside_waiting(outcome, waiting) >= 1.1;
     if (is_faster) {

@@ -49,7 +49,7 @@ inline std::string activity_text(const GpuActivity& gpm) {
   return text;
 }
 
-/// Whether nothing was measured that the reference could be compared with, though there is such.
+/// Whether no config was measured beside the reference, though some are left to measure.
 inline bool is_alone(const Outcome& outcome) {
   const auto& trials = outcome.trials;
   const auto ran = [](const Trial& trial) { return !trial.rounds.empty(); };

@@ -32,8 +32,8 @@ class FinalRace {
     constexpr int most_passes = 24;
     if (sweep_.stopped()) return RaceEnd::interrupted;
     if (lone_finalist()) return RaceEnd::settled;
-    const bool is_alone = detail::lone_runner(race_, sweep_, 1) == sweep_.outcome().reference;
-    if (is_alone && sweep_.is_past(share)) return RaceEnd::budget;
+    const auto lone = detail::lone_runner(race_, sweep_, 1);
+    if (lone == sweep_.outcome().reference && sweep_.is_past(share)) return RaceEnd::budget;
     double pass_began_s = sweep_.elapsed_s();
     while (const auto index = race_.propose()) {
       if (sweep_.stopped()) return RaceEnd::interrupted;

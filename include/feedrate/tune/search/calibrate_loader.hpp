@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -146,9 +145,11 @@ class LoaderCalibration {
     const double share = share_;
     Measured& rates = loader.samples_per_s;
     for (int n = 2 * most; n <= limit && !rates.empty(); n *= 2) {
-      if (rates.rbegin()->second > ahead * fastest_step()) break;
+      const bool is_known = rates.rbegin()->first == n / 2;  // what follows is told by half as many
+      if (!is_known || rates.rbegin()->second > ahead * fastest_step()) break;
       if (cores_used_ > (1 - idle) * sweep_.options().cores || !gains_by_most(rates)) break;
-      share_ = gain_of_most(rates) > large_gain ? std::max(share, growth_share) : share;
+      const bool is_large = rates.size() > 1 && gain_of_doubling(rates) > large_gain;
+      share_ = is_large ? std::max(share, growth_share) : share;
       if (!fits_twice_as_many()) break;
       const auto more = with_workers(n);
       if (more.empty() || !probe_loader(loader, n)) break;
@@ -167,22 +168,25 @@ class LoaderCalibration {
     return fits && 2 * start_s_ <= budget_s;
   }
 
-  /// Of the largest number of workers over the next smaller.
-  static double gain_of_most(const Measured& rates) {
-    if (rates.size() < 2) return std::numeric_limits<double>::infinity();
-    return rates.rbegin()->second / std::prev(rates.end(), 2)->second;
+  /// By how much the rate grows with each doubling, from the second largest number of workers to
+  /// the largest.
+  static double gain_of_doubling(const Measured& rates) {
+    const auto [most, rate] = *rates.rbegin();
+    const auto [fewer, before] = *std::prev(rates.end(), 2);
+    return std::pow(rate / before, 1 / std::log2(static_cast<double>(most) / fewer));
   }
 
-  /// Whether the largest number of workers loads 10 % more than the next smaller, or is the only
-  /// one. Where it doesn't it is probed once more: others easily slow one short probe.
+  /// Whether a doubling brings 10 %, or only one number is known. Where it doesn't, the largest is
+  /// probed once more: others easily slow one short probe.
   bool gains_by_most(Measured& rates) {
     constexpr double least = 1.1;
-    if (gain_of_most(rates) < least && !out_of_time()) {
+    if (rates.size() < 2) return true;
+    if (gain_of_doubling(rates) < least && !out_of_time()) {
       auto& [workers, rate] = *rates.rbegin();
       const auto again = probe_round(workers);
       if (again) rate = std::max(rate, again->samples_per_s());
     }
-    return gain_of_most(rates) >= least;
+    return gain_of_doubling(rates) >= least;
   }
 
   double fastest_step() {
@@ -207,8 +211,8 @@ class LoaderCalibration {
     return more;
   }
 
-  /// Where twice as many workers still load so much more, up to half of the budget is theirs:
-  /// nothing else that is left to find is worth as much.
+  /// Where twice as many workers still load so many times as much, up to half of the budget is
+  /// theirs: nothing else that is left to find is worth as much.
   static constexpr double large_gain = 1.5, growth_share = 0.5;
 
   Sweep& sweep_;

@@ -158,7 +158,7 @@ inline void look_at(Sweep& sweep, std::size_t index, double share) {
 }  // namespace detail
 
 /// Looks closer at the reference and at what is recommended, until `share` of the budget. Where
-/// steps are so slow that three times the budget are used already, nothing more is measured.
+/// steps are so slow that three times the budget are used already, no part is measured any more.
 inline void look_closer(Sweep& sweep, double share) {
   constexpr double latest_share = 3;
   Outcome& outcome = sweep.outcome();
@@ -166,11 +166,13 @@ inline void look_closer(Sweep& sweep, double share) {
   if (!outcome.tiers.empty() && outcome.choice().trial != outcome.reference) {
     trials.push_back(outcome.choice().trial);
   }
-  const bool has_parts = sweep.measurer().can_run(Part::device) && !sweep.is_past(latest_share);
-  if (has_parts && !sweep.stopped()) detail::measure_best_device(sweep, share);
+  const auto may_measure = [&] {
+    return sweep.measurer().can_run(Part::device) && !sweep.stopped() &&
+           !sweep.is_past(latest_share);
+  };
+  if (may_measure()) detail::measure_best_device(sweep, share);
   for (const std::size_t trial : trials) {
-    if (has_parts && !sweep.stopped() && !sweep.trial(trial).rounds.empty())
-      detail::look_at(sweep, trial, share);
+    if (!sweep.trial(trial).rounds.empty() && may_measure()) detail::look_at(sweep, trial, share);
   }
   for (const std::size_t trial : trials) detail::raise_best_device(outcome, sweep.trial(trial));
   for (Trial& trial : outcome.trials) {
