@@ -826,7 +826,7 @@ def a_corrupt_record_costs_no_config_and_is_said_once(tmp):
 def a_loader_that_is_made_in_each_epoch_is_told_of(tmp):
     # Bug: persistent_workers=True promised to a loader that lives for one epoch.
     report, _, _ = tuned(tmp, "kinds.py", "makes_its_loader_anew", options=TWO, budget="3s")
-    assert any("make it once, before the loop over epochs" in text for text in report["warnings"]), report["warnings"]
+    assert any("Make it once, before the loop over epochs" in text for text in report["warnings"]), report["warnings"]
 
 
 @test

@@ -57,14 +57,15 @@ class LoopFindings {
     }
     if (is_made_anew_) {
       warnings.emplace_back(
-          "The script makes its DataLoader in each epoch, so that its workers start anew: make it "
+          "The script makes its DataLoader in each epoch, and its workers start each time. Make it "
           "once, before the loop over epochs.");
     }
     if (!dataset_sets_.empty()) {
       warnings.push_back(
           "The script changes these values of its dataset between epochs: " + dataset_sets_ +
-          ". Workers that stay do not see the new ones. With --persistent off workers start anew "
-          "in each epoch.");
+          ". Workers that stay do not see the new values. With --persistent off they start again "
+          "in "
+          "each epoch.");
     }
     return warnings;
   }

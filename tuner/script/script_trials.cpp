@@ -157,7 +157,7 @@ std::vector<Json> ScriptTrials::ask_until_answered(const Json& question, const W
         throw;
       }
       death = died.what();
-      plan_.say(death + " It is launched again.");
+      if (std::exchange(told_death_, death) != death) plan_.say(death + " It is launched again.");
     } catch (const Error& error) {
       detach();
       // The script is none that can be tuned, whatever the config.

@@ -92,6 +92,7 @@ class ScriptTrials final : public TrialRunner {
   int launches_ = 0;
   int at_once_ = 1;  ///< batches that its loop takes before it does their steps
   LoopFindings findings_;
+  std::string told_death_;  ///< the last one that was told: many launches may die alike
   std::map<std::string, std::vector<Config>> deaths_;  ///< configs, by how the script died
   /// Seconds per batch, where ranks keep step.
   std::map<Part, ByConfig<double>> batch_s_;

@@ -203,13 +203,20 @@ def crashes_while_it_trains():
             raise ValueError("loss is nan")
 
 
+def is_first(mark):
+    """Whether there is no file of that name yet; then it is made."""
+    if os.path.exists(mark):
+        return False
+    open(mark, "w").close()
+    return True
+
+
 def crashes_once():
     """As long as there is no file `crashed`, in its hundredth step."""
     for _ in range(1000):
         for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
             model.train(x)
-            if step == 99 and not os.path.exists("crashed"):
-                open("crashed", "w").close()
+            if step == 99 and is_first("crashed"):
                 raise ValueError("sample 17 is broken")
 
 
@@ -239,8 +246,7 @@ def hangs_once():
     for _ in range(1000):
         for step, (x, _) in enumerate(DataLoader(Rows(), batch_size=16)):
             model.train(x)
-            if step == 49 and not os.path.exists("hung"):
-                open("hung", "w").close()
+            if step == 49 and is_first("hung"):
                 time.sleep(3600)
 
 

@@ -18,6 +18,13 @@ FormulaMachine waiting() {
                         [](const Config&) { return 900.0; });
 }
 
+/// Samples of which each doubling of the workers loads 2^power times as many.
+FormulaMachine scaling(double power) {
+  return FormulaMachine(
+      [=](const Config& config) { return 60 * std::pow(std::max(config.workers, 1), power); },
+      [](const Config&) { return 900.0; });
+}
+
 /// Up to 8 workers are asked for.
 TuneOptions growing() {
   TuneOptions options = wide();
@@ -67,10 +74,8 @@ TEST_CASE("One slow probe does not end the growth of the workers", "[search]") {
 TEST_CASE("Samples that keep the cores busy get no more workers", "[search]") {
   // Bug: 64 workers on two cores, one doubling after the other, as long as each gained a little.
   const auto grown = [](double cores_used, double power) {
-    FormulaMachine machine(
-        [=](const Config& config) { return 100 * std::pow(std::max(config.workers, 1), power); },
-        [](const Config&) { return 900.0; });
-    machine.cpu_s = cores_used / (100 * std::pow(8, power));
+    FormulaMachine machine = scaling(power);
+    machine.cpu_s = cores_used / (60 * std::pow(8, power));
     return most_workers(machine, growing());
   };
   CHECK(grown(0.97 * 4, 0.2) == 8);
@@ -112,9 +117,7 @@ TEST_CASE("As long as workers double the rate, more of them are tried", "[search
 TEST_CASE("A gain over many times the workers is not one of twice as many", "[search]") {
   // Bug: half of the time for workers that gain 15 % by each doubling, since 16 load 1.5 times as
   // much as 2.
-  FormulaMachine machine(
-      [](const Config& config) { return 60 * std::pow(std::max(config.workers, 1), 0.2); },
-      [](const Config&) { return 900.0; });
+  FormulaMachine machine = scaling(0.2);
   machine.start_s = 0.2;
   TuneOptions options = growing();
   options.space.workers = {0, 1, 2, 16};
@@ -126,9 +129,7 @@ TEST_CASE("A gain over many times the workers is not one of twice as many", "[se
 TEST_CASE("The last number of workers that is no longer than a round is begun", "[search]") {
   // Bug: 16 workers for a script whose loader gained by each doubling, since calibrating ended 0.7
   // s too early for 32; these were 1.47 times as fast.
-  FormulaMachine machine(
-      [](const Config& config) { return 60 * std::pow(std::max(config.workers, 1), 0.4); },
-      [](const Config&) { return 900.0; });
+  FormulaMachine machine = scaling(0.4);
   machine.start_s = 0.06;
   TuneOptions options = growing();
   options.budget_s = 30;
