@@ -52,6 +52,7 @@ void open_standard_descriptors() {
 int main(int argc, char** argv) try {
   feedrate::open_standard_descriptors();
   signal(SIGXFSZ, SIG_IGN);  // a write that is too long fails, and says so
+  signal(SIGCHLD, SIG_DFL);  // ignored by the caller, it would hide how children end
   signal(SIGPIPE, SIG_IGN);  // so does one that nobody reads: the files are still to be written
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (feedrate::is_guard(words)) return feedrate::run_guard(words);

@@ -22,7 +22,8 @@ class Channel:
 
     def send(self, message):
         """Sends one document; raises OSError where the other end is gone."""
-        self._socket.sendall(json.dumps(message).encode() + b"\n")
+        # Names of files need not be UTF-8, but the document must be.
+        self._socket.sendall(json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def receive(self):
         """Waits for the next document; None where the other end is gone."""

@@ -15,7 +15,7 @@ from .batches import length_of
 from .channel import Channel
 from .device import device_of
 from .evaluation import OtherPass
-from .lanes import attributes_of
+from .lanes import filled_of, reference_to
 from .passes import STEPS_TO_CHOOSE, Opaque, Tracked
 from .patch import original_of
 from .plain import Pass
@@ -39,6 +39,15 @@ class Seen:
         self.has_begun = False  # the __iter__ of the derived class was called
         self.given = 0  # batches of the present pass
 
+    def __reduce__(self):
+        """A copy of its loader that the script saves or sends to a process has nothing of ours."""
+        return type(None), ()
+
+    @property
+    def dataset(self):
+        """None where the script has it no more: its data shall not stay in memory."""
+        return self._dataset()
+
     @property
     def name(self):
         return self.site.name if self.site else None
@@ -50,27 +59,30 @@ class Seen:
         """Whether this is the loader that the script had before at the same place, as many have one
         for each epoch: alike in all that tells a training loader from one that validates.
 
-        Lengths are asked for where all else is alike, and never that of a loader: its owner may
-        compute them, and of some PyTorch remembers that they were asked for."""
+        Lengths of data are asked for where all else is alike, and never that of a loader: its owner
+        may compute them, and of some PyTorch remembers that they were asked for."""
         if not self.iterated or self.site is None or not site.way or self.site.way != site.way:
             return False
-        if not (type(self.dataset) is type(loader.dataset)
-                and type(self.sampler) is type(loader.sampler)
-                and self.batch_size == loader.batch_size):
+        if self._kinds != kinds_of(loader) or self._length != length_of(loader.sampler):
             return False
-        if length_of(self.sampler) != length_of(loader.sampler):
-            return False
+        if self.dataset is None or self.dataset is loader.dataset:
+            return self._length is not None or self.dataset is not None
         samples = length_of(loader.dataset)
-        return self.dataset is loader.dataset or (
-            samples is not None and samples == length_of(self.dataset))
+        return samples is not None and samples == length_of(self.dataset)
 
     def renew(self, loader):
         """This loader stands in its place from now on."""
         self.made_last = next(Seen._made)
-        self.dataset = loader.dataset
-        self.sampler = loader.sampler
-        self.batch_size = loader.batch_size
-        self.attributes = attributes_of(loader.dataset)
+        self._dataset = reference_to(loader.dataset)
+        self._kinds = kinds_of(loader)
+        self._length = None  # of its sampler, once it is iterated
+        self.filled = filled_of(loader.dataset)
+
+    def begin_pass(self, loader):
+        self.iterated = True
+        self.given = 0
+        if self._length is None and self.site is not None and self.site.way:
+            self._length = length_of(loader.sampler)
 
     def describe(self):
         return {
@@ -82,6 +94,11 @@ class Seen:
             "batches": self.batches,
             "trained": self.trained,
         }
+
+
+def kinds_of(loader):
+    """What loaders have in common that a script makes for the same purpose."""
+    return type(loader.dataset), type(loader.sampler), loader.batch_size
 
 
 class Director:
@@ -116,7 +133,7 @@ class Director:
         """A DataLoader was made. One that a library made of the script's own counts as that one,
         and so does one that the script makes anew. Of one that was made unseen nobody knows where:
         the line that iterates over it is no call of it."""
-        if getattr(loader, "_feedrate_seen", None) is not None:
+        if getattr(loader, "_feedrate_seen", None) is not None or not is_set_up(loader):
             return
         self._attribution.made_loader()
         site = source.call_site() if made else None
@@ -144,6 +161,8 @@ class Director:
     def iterate(self, loader, iterate, only_evaluates=None):
         """What stands in the place of DataLoader.__iter__. `only_evaluates`: whether this pass does, where that was
         asked already."""
+        if not is_set_up(loader):
+            return iterate(loader)
         seen = self._iterated(loader)
         seen.is_reached = True
         evaluations = self._evaluations()
@@ -180,6 +199,8 @@ class Director:
         """What stands in the place of the __iter__ of a class that is derived from DataLoader. It may
         go on through DataLoader.__iter__, make an iterator of PyTorch's kind itself, as that of
         torchdata, or bring its batches from anywhere."""
+        if not is_set_up(loader):
+            return iterate(loader)
         seen = self._iterated(loader)
         only_evaluates = None  # not asked yet
         if self._session is not None and seen is self._chosen:
@@ -236,8 +257,7 @@ class Director:
         if getattr(loader, "_feedrate_seen", None) is None:
             self.note(loader, made=False)
         seen = loader._feedrate_seen
-        seen.iterated = True
-        seen.given = 0
+        seen.begin_pass(loader)
         return seen
 
     def gave_by_itself(self, seen):
@@ -308,7 +328,7 @@ class Director:
         if batch is None:  # a new iterator for each batch: it gave none yet
             batch = owed = next(inner)
         torch = sys.modules["torch"]
-        self._session = Session(self._connect(), loader, batch, seen.site, seen.attributes,
+        self._session = Session(self._connect(), loader, batch, seen.site, seen.filled,
                                 self.signs.precision(torch, device_of(torch)),
                                 seen.given)
         if seen.trained:
@@ -324,7 +344,7 @@ class Director:
     def _look_out(self):
         """Says, once, where nothing so far is the loader that is asked for."""
         known = any(self._is_wanted(seen) for seen in self._seen)
-        if known or self._in_vain or self._clock() - self._first_s < PATIENCE_S:
+        if known or self._in_vain or self._first_s is None or self._clock() - self._first_s < PATIENCE_S:
             return
         self._in_vain = True
         self._say_none()
@@ -333,7 +353,8 @@ class Director:
         """A script that ends before anything was chosen says what it had."""
         by_hand = self._attribution.by_hand and not self._has_trained()
         if self._session is not None:
-            self._session.at_exit()
+            if not hasattr(sys, "last_type"):  # else it dies of an exception, and its last round is none
+                self._session.at_exit()
         elif self._plain is None:
             self._say_none(self._attribution.why if by_hand else None)
 
@@ -349,6 +370,11 @@ class Director:
             pass
 
 
+def is_set_up(loader):
+    """Whether it is a DataLoader in more than its class: some are derived from it and never call its __init__."""
+    return all(hasattr(loader, name) for name in ("dataset", "sampler", "batch_size"))
+
+
 def is_of_pytorch(iterator):
     """Whether it is made as PyTorch's own iterators are, which lanes know how to use."""
     return hasattr(iterator, "_sampler_iter") and hasattr(iterator, "_dataset_kind")
@@ -361,4 +387,4 @@ def plain_of_environment(path):
 
     text = os.environ.get("FEEDRATE_CONFIG")
     return Plain(lambda: connect(path, PlainReporter), json.loads(text) if text else None,
-                 sys.modules["torch"], lambda: announce(path))
+                 sys.modules["torch"], lambda: announce(path), leaves_out=os.environ.get("FEEDRATE_LEAVES_OUT") == "1")

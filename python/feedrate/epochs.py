@@ -77,6 +77,10 @@ class Epochs:
     def end(self):
         self.between = True
 
+    def have_no_end(self):
+        """The sampler goes on behind the length that it says: so does the script's loop."""
+        self._whole = self.batches = 0
+
     def is_over(self):
         """Whether the script expects the end of its epoch now."""
         return 0 < self._whole <= self._given

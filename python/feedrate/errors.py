@@ -65,14 +65,14 @@ class DataErrors:
     are told once, and the next batch is taken."""
 
     def __init__(self):
-        self._counts = collections.Counter()  # by description
+        self._counts = collections.Counter()  # by config and description
         self._row = []  # of those since a batch went well
 
-    def may_go_on(self, error):
-        """Notes an error; whether the next batch may be taken."""
+    def may_go_on(self, error, config=None):
+        """Notes an error, met with a config; whether the next batch may be taken."""
         if is_of_config(error):
             return False
-        self._row.append(description_of(error))
+        self._row.append((config, description_of(error)))
         if len(self._row) < IN_A_ROW:
             return True
         self._row.clear()  # nothing goes well with this config: it may be to blame
@@ -83,9 +83,17 @@ class DataErrors:
             self._counts.update(self._row)
             self._row.clear()
 
+    def forget(self, config):
+        """Those met with a config are of the config."""
+        self._row.clear()
+        for key in [key for key in self._counts if key[0] == config]:
+            del self._counts[key]
+
     def told(self):
         """The most frequent one, and how many there were; None without any."""
-        counts = self._counts + collections.Counter(self._row)
+        counts = collections.Counter()
+        for (_, description), count in (self._counts + collections.Counter(self._row)).items():
+            counts[description] += count
         if not counts:
             return None
         return {"error": counts.most_common(1)[0][0], "count": sum(counts.values())}

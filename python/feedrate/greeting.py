@@ -7,11 +7,12 @@ import sys
 from .attach import waits_at_exit
 from .batches import batches_of, length_of
 from .device import gpu_of
-from .lanes import attributes_of, has_plain_batches
+from .lanes import attributes_of, has_plain_batches, reference_to
 from .start_methods import OWN, start_method_of, why_fixed, why_not_importable
 
 LONGEST_TUPLE = 8  # of numbers and words
 MOST_DATASETS = 64  # that are looked at
+MOST_ELEMENTS = 16  # of a list or an array, about
 
 
 class Greeting:
@@ -75,13 +76,14 @@ class Greeting:
         return getattr(type(self._loader.dataset), "_feedrate_fixed", {}).get(setting)
 
     def _why_workers_do_not_stay(self):
-        if any(callable(getattr(one, "set_epoch", None)) for one in with_inner(self._loader.dataset)):
-            return "workers that stay would not see what set_epoch() of the dataset sets"
+        for one in (*with_inner(self._loader.dataset), self._loader.collate_fn):
+            if callable(getattr(one, "set_epoch", None)):
+                return "workers that stay would not see what set_epoch() of dataset or collate_fn sets"
         return self._fixed_by_its_maker("persistent")
 
-    def _values_that_stay(self):
-        """Values of the dataset that workers which stay would not see change."""
-        return plain_values(self._loader.dataset) if self._why_workers_do_not_stay() is None else {}
+    def _members_that_stay(self):
+        """What the dataset holds now, and workers which stay would not see change."""
+        return members_of(self._loader.dataset) if self._why_workers_do_not_stay() is None else {}
 
 
 def with_inner(dataset):
@@ -97,10 +99,43 @@ def with_inner(dataset):
     return found
 
 
-def plain_values(dataset):
-    """The numbers and words that it holds, and those inside of it, by where they are and their name."""
-    return {(index, name): value for index, one in enumerate(with_inner(dataset))
-            for name, value in attributes_of(one).items() if _is_plain(value)}
+def members_of(dataset):
+    """What it holds now, and what is inside of it, by where that is and its name."""
+    return {(index, name): Member(value) for index, one in enumerate(with_inner(dataset))
+            for name, value in attributes_of(one).items() if value is not None}
+
+
+class Member:
+    """What a dataset held: a number or a word, or what else. Of lists, arrays and tensors some elements tell whether
+    they were changed in place; None among them is a place that is still to be filled."""
+
+    def __init__(self, value):
+        self._value = (lambda: value) if _is_plain(value) else reference_to(value)
+        self._elements = elements_of(value)
+
+    def is_now(self, value):
+        held = self._value()
+        if _is_plain(held):
+            return (value,) == (held,)  # NaN differs from itself, but not within tuples
+        if value is not held:
+            return False
+        now = elements_of(value)
+        return len(now) == len(self._elements) and all(
+            then is None or then is other or (_is_plain(then) and then == other)
+            for then, other in zip(self._elements, now))
+
+
+def elements_of(value):
+    """Of a list or an array its length and some elements, evenly spread; of a tensor how often it was changed."""
+    try:
+        if isinstance(getattr(value, "_version", None), int):
+            return [value._version]
+        flat = value if isinstance(value, list) else value.flat
+        places = range(0, len(flat), max(1, len(flat) // MOST_ELEMENTS))
+        # NumPy makes its numbers anew each time.
+        return [len(flat), *(flat[place] if flat is value else str(flat[place]) for place in places)]
+    except Exception:  # it is of another kind
+        return []
 
 
 def _is_plain(value):

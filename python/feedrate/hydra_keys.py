@@ -9,8 +9,6 @@ from .options import Override
 def keys_of(variables):
     """The full key of each config among the variables of a function, by its name: "data" of `cfg.data`,
     and "" of the whole. Those that `self` has are named "self.cfg"."""
-    if "omegaconf" not in sys.modules:
-        return {}
     named = dict(variables)
     try:
         named.update(("self." + name, value) for name, value in vars(variables["self"]).items())

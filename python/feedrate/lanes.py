@@ -6,18 +6,22 @@ what was loaded meanwhile is thrown away down to what lay ready at the end of it
 the step: nothing is flattered.
 """
 
+import collections
 import copy
 import itertools
 import multiprocessing
 import os
 import time
+import weakref
 
 from . import start_methods
+from .batches import length_of
 
 MOST_PARKED_WORKERS = 64
 OWN = "own"  # the key of the lane that the script had before any other
 MOST_WAIT_S = 1.0
 NAP_S = 1e-3
+OF_CONFIG = 4  # batches that fail with a config, and none with the script's own settings, until it is to blame
 SHARED_MEMORY = "/dev/shm"
 
 
@@ -31,19 +35,39 @@ class Indices:
         self._sampler = sampler
         self._drawn = iter(sampler)
         self._alive = False
+        self._passed = False  # the end of a pass was met
+        self._count = 0  # drawn in the first pass
+        self._ahead = collections.deque()  # drawn, and not given yet
 
     def __iter__(self):
         return self
 
     def __next__(self):
+        if self._ahead:
+            self._alive = True
+            return self._ahead.popleft()
         for index in self._drawn:
             self._alive = True
+            self._count += not self._passed
             return index
+        self._passed = True
         if not self._alive:
             raise StopIteration
         self._alive = False
         self._drawn = iter(self._sampler)
         return next(self)
+
+    def have_no_end(self):
+        """Whether the sampler gives more in a pass than its length, as one that never ends."""
+        length = length_of(self._sampler)
+        while length is not None and not self._passed and self._count <= length:
+            for index in self._drawn:
+                self._ahead.append(index)
+                self._count += 1
+                break
+            else:
+                self._passed = True
+        return length is not None and not self._passed
 
 
 class Batches:
@@ -84,14 +108,15 @@ def key_of(config):
     return (config["workers"], config["pinned"], config["batch"], config["start_method"])
 
 
-def workers_of(config):
+def workers_of(config, torch):
     """The attributes of a DataLoader that say how it loads."""
     changes = {
         "num_workers": config["workers"],
         "prefetch_factor": config["prefetch"] if config["workers"] > 0 else None,
-        "pin_memory": config["pinned"],
         "_iterator": None,
     }
+    if torch.cuda.is_available():  # for accelerators of other makers it stays as it is
+        changes["pin_memory"] = config["pinned"]
     if config["workers"] == 0:
         changes.update(timeout=0, persistent_workers=False,
                        _DataLoader__multiprocessing_context=None)
@@ -103,7 +128,7 @@ def workers_of(config):
 
 def settings_of(loader, config, torch):
     """All that a DataLoader is to be given, to be as if the script had made it so."""
-    changes = workers_of(config)
+    changes = workers_of(config, torch)
     if config["workers"] > 0:
         changes["persistent_workers"] = bool(config["persistent"])
     if loader.batch_size and config["batch"] != loader.batch_size:
@@ -118,15 +143,28 @@ def attributes_of(dataset):
     return dict(getattr(dataset, "__dict__", {}))
 
 
+def reference_to(thing):
+    """A weak one, where Python has one for its type: not for a list."""
+    try:
+        return weakref.ref(thing)
+    except TypeError:
+        return lambda: thing
+
+
+def filled_of(dataset):
+    """Of each of its members, whether it holds something now. The members themselves are the script's to free."""
+    return {name: value is not None for name, value in attributes_of(dataset).items()}
+
+
 def unopened(dataset, before):
-    """The dataset for workers; `before` is what it held when its loader was made.
+    """The dataset for workers; `before`: its filled_of() when its loader was made.
 
     Many open their file at their first sample. Where the script's own process took samples, that is
     done, and an open file is not for two processes: workers are to open it for themselves.
     """
     now = attributes_of(dataset)
     opened = [name for name, value in now.items()
-              if before.get(name) is None and callable(getattr(value, "close", None))]
+              if not before.get(name) and callable(getattr(value, "close", None))]
     if not opened:
         return dataset
     for name in opened:
@@ -136,6 +174,21 @@ def unopened(dataset, before):
     fresh = object.__new__(type(dataset))
     fresh.__dict__.update(now)
     return fresh
+
+
+class Taken:
+    """Batches that were taken with a config, counted as those of the script's own size, and how many failed."""
+
+    def __init__(self):
+        self.batches = self.failed = 0
+
+    def add(self, times, failed=0):
+        self.batches += times
+        self.failed += failed
+
+    def are_worse_than(self, own):
+        """Whether the config fails, and not the data: of as many batches with the script's `own` settings none failed."""
+        return self.failed >= OF_CONFIG and own.failed == 0 and own.batches >= self.batches
 
 
 class UsedUp(Exception):
@@ -151,15 +204,16 @@ class Lane:
     """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
     starting them takes longer than a round."""
 
-    def __init__(self, loader, iterator=None, times=1, may_go_on=lambda error: False):
-        """`iterator`: one that is there already. `times` as large as the script's are batches.
-        `may_go_on` is asked whether the next batch is taken where one failed."""
+    def __init__(self, loader, iterator=None, times=1, taken=None, may_go_on=lambda error: False):
+        """`iterator`: one that is there already. `times` as large as the script's are batches. They are counted in
+        `taken`. `may_go_on` is asked whether the next batch is taken where one failed."""
         self._made_s = time.perf_counter()
         self._loader = loader
         self._workers = loader.num_workers
         self._prefetch = loader.prefetch_factor or 0
         self._use(loader._get_iterator() if iterator is None else iterator)
         self._times = times
+        self._taken = Taken() if taken is None else taken
         self._may_go_on = may_go_on
         self._has_given = False
         self.stays = True  # whether its workers stay from epoch to epoch
@@ -238,12 +292,16 @@ class Lane:
         on behind an error."""
         while True:
             try:
-                return next(self._iterator)
+                batch = next(self._iterator)
             except StopIteration:
                 raise
             except Exception as error:
+                self._taken.add(self._times, failed=1)
                 if not self._may_go_on(error):
                     raise
+            else:
+                self._taken.add(self._times)
+                return batch
 
     def _first_of_next(self):
         self._restart()
@@ -343,11 +401,13 @@ class Lane:
 class Lanes:
     """Makes lanes as they are asked for, and keeps them for the next time."""
 
-    def __init__(self, loader, torch, batch, batch_bytes, before=None,
-                 may_go_on=lambda error: False):
+    def __init__(self, loader, torch, batch, batch_bytes, before=None, errors=None, own=None):
+        """`errors` are those of the data; None: each is the config's. `own`: the key of the script's own settings."""
         self._loader = loader
-        self._may_go_on = may_go_on
-        self._before = attributes_of(loader.dataset) if before is None else before
+        self._errors = errors
+        self._own = own
+        self._taken = collections.defaultdict(Taken)  # by key
+        self._before = filled_of(loader.dataset) if before is None else before
         self._torch = torch
         self._data = torch.utils.data
         self._batch = batch
@@ -404,6 +464,10 @@ class Lanes:
         if lane is not None:
             lane.close()
 
+    def have_no_end(self):
+        """Whether what the lanes load ends never, though its sampler has a length."""
+        return self._indices is not None and self._indices.have_no_end()
+
     def others(self, lane):
         """The processes of parked lanes."""
         return [pid for other in self._lanes.values() if other is not lane for pid in other.pids()]
@@ -429,9 +493,19 @@ class Lanes:
             self._lanes.pop(oldest).close()
 
     def _make(self, config):
+        key = key_of(config)
         with kept_random_state(self._torch):
-            return Lane(self._changed(config), times=self._times(config),
-                        may_go_on=self._may_go_on)
+            return Lane(self._changed(config), times=self._times(config), taken=self._taken[key],
+                        may_go_on=lambda error: self._may_go_on(error, key))
+
+    def _may_go_on(self, error, key):
+        """Whether the next batch may be taken, where one failed with a config."""
+        if self._errors is None or not self._errors.may_go_on(error, key):
+            return False
+        if not self._taken[key].are_worse_than(self._taken[self._own]):
+            return True
+        self._errors.forget(key)
+        return False
 
     def _times(self, config):
         return config["batch"] / self._batch
@@ -439,7 +513,7 @@ class Lanes:
     def _changed(self, config):
         """A shallow copy of the script's loader: what a subclass adds stays as it is."""
         loader = copy.copy(self._loader)
-        changes = workers_of(config)
+        changes = workers_of(config, self._torch)
         changes.update(self._drawing(config["batch"]), persistent_workers=config["workers"] > 0,
                        _feedrate_seen=None)  # it is none of the script's: the director leaves it alone
         if config["workers"] > 0:

@@ -99,7 +99,7 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
     if program is None:
         raise FileNotFoundError("There is no program '%s' in PATH: build it, or give command=PATH."
                                 % command)
-    with tempfile.TemporaryDirectory(prefix="feedrate-") as folder, kept(keep):
+    with tempfile.TemporaryDirectory(prefix="feedrate-") as folder, kept(keep, generators_of(loader)):
         report = os.path.join(folder, "report.json")
         words = [program, "--quiet", "--no-confirm", "--output", report, *options, "--",
                  sys.executable, os.path.abspath(__file__), folder, str(os.getpid())]
@@ -190,11 +190,20 @@ def described(loader):
             "batches": 1, "trained": 1, "why": "asked for"}
 
 
+def generators_of(loader):
+    """PyTorch's generators that the loader draws its order and the seeds of its workers from."""
+    owners = (loader, loader.sampler, getattr(loader.batch_sampler, "sampler", None))
+    found = [getattr(owner, "generator", None) for owner in owners]
+    kind = sys.modules["torch"].Generator
+    return list({id(one): one for one in found if isinstance(one, kind)}.values())
+
+
 @contextlib.contextmanager
-def kept(objects):
+def kept(objects, generators=()):
     """Restores the states of the objects, and of random numbers, at the end."""
     torch, numpy = sys.modules["torch"], sys.modules.get("numpy")
     states = [copy.deepcopy(one.state_dict()) for one in objects]
+    generator_states = [generator.get_state() for generator in generators]
     python_state, torch_state = random.getstate(), torch.get_rng_state()
     numpy_state = numpy.random.get_state() if numpy else None
     cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
@@ -203,6 +212,8 @@ def kept(objects):
     finally:
         for one, state in zip(objects, states):
             one.load_state_dict(state)
+        for generator, state in zip(generators, generator_states):
+            generator.set_state(state)
         random.setstate(python_state)
         torch.set_rng_state(torch_state)
         if numpy:

@@ -82,9 +82,6 @@ class Opaque(Noted):
     """An iterator of a derived class of the script's. Where its batches do not come from PyTorch's
     own iterator, none can be had with other settings: the director is told, so that it says so."""
 
-    def __init__(self, director, seen, inner):
-        super().__init__(director, seen, iter(inner))
-
     def __next__(self):
         batch = self._take()
         if not self._seen.is_reached:

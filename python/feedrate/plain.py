@@ -121,8 +121,10 @@ class Pass(StandIn):
 class Plain:
     """Gives loader and step of the script the settings that autotune wants, and reports passes."""
 
-    def __init__(self, connect, config, torch, announce=lambda: None):
+    def __init__(self, connect, config, torch, announce=lambda: None, leaves_out=False):
+        """`leaves_out`: batches that fail by the script's own data, as while tuning. Else they are the script's end."""
         self._connect = connect
+        self._leaves_out = leaves_out
         self.announce = announce  # that a loader is iterated, and may be the one to report
         self.keeps_iterator = False  # the loader has one for all epochs
         self._reporter = None
@@ -182,7 +184,7 @@ class Plain:
             self._ahead_s = self.evaluations.trained_ahead_s(self._left_s)
             between_s = asked_s - self._left_s - making_s - self._ahead_s
             reporter.outside_s += max(0.0, between_s)  # it may be made before the last pass is left
-        readable = without_bad(batches, self._errors)
+        readable = without_bad(batches, self._errors) if self._leaves_out else batches
         first = next(readable, NONE)
         now_s = time.monotonic()
         if making_s is not None and first is not NONE:

@@ -17,8 +17,8 @@ from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .evaluation import Evaluations
 from .footprint import Footprint
-from .greeting import Greeting
-from .lanes import Lanes, UsedUp
+from .greeting import Greeting, with_inner
+from .lanes import Lanes, UsedUp, attributes_of, key_of
 from .meter import Meter
 from .other_loaders import OtherLoaders
 from .patch import original_of
@@ -36,7 +36,7 @@ class Session(Rounds, Greeting):
     """Serves one DataLoader of the script."""
 
     def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
-        """`before`: what the dataset held when the loader was made; None: what it holds now.
+        """`before`: filled_of() the dataset when the loader was made; None: as it is now.
         `precision`: in which number format the script steps, as it is seen in this launch.
         `given`: batches that the script has of its present epoch."""
         self._channel = channel
@@ -68,9 +68,9 @@ class Session(Rounds, Greeting):
         self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
         self._errors = DataErrors()
-        self._sets = set()  # values of its dataset that the script changes between two epochs
-        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before,
-                            self._errors.may_go_on)
+        self._sets = set()  # members of its dataset that the script changes between two epochs
+        self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before, self._errors,
+                            key_of(self.config()))
         self._footprint = Footprint(self._batch, self._batch_bytes)
         self._replays = {}
         self._levers = None
@@ -154,7 +154,8 @@ class Session(Rounds, Greeting):
         os._exit(0)
 
     def close(self):
-        """Ends all workers; updates of the weights are not seen any more."""
+        """Ends all workers, and what the step was changed to; updates of the weights are not seen any more."""
+        self._served.close()
         self._lanes.close()
         if self._other is not None:
             self._other.close()
@@ -271,6 +272,11 @@ class Session(Rounds, Greeting):
         self._outside_s = 0.0
         self._errors.went_well()
         if self._epochs.is_over():
+            asked_s = self._now()
+            if self._lanes.have_no_end():
+                self._epochs.have_no_end()
+            self._outside_s += self._now() - asked_s
+        if self._epochs.is_over():
             yield from self._between_epochs(lane)
         self._new_pass = self._outside = False
         self._epochs.give()
@@ -314,12 +320,10 @@ class Session(Rounds, Greeting):
         left_s = self._left_s = self._now()
         self._ahead_mark = None
         mark = self._times.mark() if self._times is not None else None
-        held = self._values_that_stay()
+        held = self._members_that_stay()
         self._channel.send({"outside": True})
         yield EPOCH_ENDS
-        now = self._values_that_stay()
-        # As members of tuples: NaN differs from itself.
-        self._sets.update(place[1] for place, value in held.items() if (now.get(place, value),) != (value,))
+        self._note_changes(held)
         self._channel.send({"outside": False})
         self._ahead_s = self.evaluations.trained_ahead_s(left_s)
         self._outside_s += self._now() - left_s - self._ahead_s
@@ -327,6 +331,13 @@ class Session(Rounds, Greeting):
             self._times.add(mark, self._ahead_mark)
         if lane is not None:
             lane.resume(self._beat)
+
+    def _note_changes(self, held):
+        """`held`: the members of its dataset, before the script went on to its next epoch."""
+        now = {(index, name): value for index, one in enumerate(with_inner(self._loader.dataset))
+               for name, value in attributes_of(one).items()}
+        self._sets.update(place[1] for place, member in held.items()
+                          if place in now and not member.is_now(now[place]))
 
     def _samples(self, batch, config):
         samples = self._count(batch) if self._count is not None else None

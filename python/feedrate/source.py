@@ -150,8 +150,11 @@ def _place(frame):
 
 
 def _configs(frame):
-    """Of a function's variables; of a whole file nobody needs to know."""
-    return {} if frame.f_code.co_name == "<module>" else keys_of(frame.f_locals)
+    """Of a function's variables; of a whole file nobody needs to know. They are asked for only where there are
+    configs: until Python 3.12 a frame keeps its f_locals, and what the function deletes would stay in memory."""
+    if "omegaconf" not in sys.modules or frame.f_code.co_name == "<module>":
+        return {}
+    return keys_of(frame.f_locals)
 
 
 def _site(frame, maker, way, configs):

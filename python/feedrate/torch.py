@@ -9,15 +9,20 @@ come in the order of PyTorch's own loader with the same seed. Crops and mirror i
 generator of its own. Everything else is loaded by PyTorch, and a warning says why.
 """
 
+import contextlib
 import functools
+import itertools
 import os
+import random
+import sys
 import warnings
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import torch
 from torch.utils import data
 
 from . import transforms
+from .batches import length_of
 
 try:
     from torchvision.datasets import DatasetFolder, ImageFolder
@@ -29,6 +34,8 @@ __all__ = ["DataLoader", "ImageFolder"]
 
 # PyTorch's own, which counts per worker. Workers share each batch here, so it counts them all.
 PREFETCH = 2
+MOST_PASSES = 2  # over the files or the sampler's length, in an epoch that has an end
+END = object()  # in the place of a batch
 
 
 class DataLoader(data.DataLoader):
@@ -68,7 +75,12 @@ class DataLoader(data.DataLoader):
         try:
             self._files = _Files(self)
         except transforms.Unknown as reason:
-            warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=3)
+            self._leave_to_pytorch(reason, 4)
+
+    def _leave_to_pytorch(self, reason, level):
+        """`level`: how many calls up the script is."""
+        self._files = None
+        warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=level)
 
     def __iter__(self):
         if self._files is not None and not self._files.are_as_they_were():
@@ -87,7 +99,12 @@ class DataLoader(data.DataLoader):
         files, idle = self._files, self._idle  # a loop that is left open keeps those that it began with
         # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
         seed = self._next_seed()
-        samples = files.samples(self.sampler)
+        try:
+            samples = files.samples(self.sampler)
+        except transforms.Unknown as reason:
+            self._leave_to_pytorch(reason, 3)
+            yield from super().__iter__()
+            return
         if len(samples) < (self.batch_size if self.drop_last else 1):
             return
         try:
@@ -99,7 +116,7 @@ class DataLoader(data.DataLoader):
         self._threads = threads
         try:
             threads._begin(samples, seed)
-            yield from files.batches(threads)
+            yield from files.batches(threads, seed)
         finally:
             if not idle:
                 idle.append(threads)
@@ -161,8 +178,12 @@ class _Files:
             raise transforms.Unknown(str(reason).partition("\n")[0].rstrip(".")) from None
 
     def samples(self, sampler):
-        """The samples of an epoch, as indices of the whole folder."""
-        chosen = torch.as_tensor(list(sampler), dtype=torch.int64, device="cpu")
+        """The samples of an epoch, as indices of the whole folder. Raises Unknown where there may be no end of them."""
+        most = MOST_PASSES * max(len(self.paths), length_of(sampler) or 0)
+        drawn = list(itertools.islice(sampler, most + 1))
+        if len(drawn) > most:
+            raise transforms.Unknown("its sampler draws more than %d samples an epoch" % most)
+        chosen = torch.as_tensor(drawn, dtype=torch.int64, device="cpu")
         return chosen if self.indices is None else self.indices[chosen]
 
     def threads(self, loader):
@@ -174,41 +195,81 @@ class _Files:
                       prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
                       stall_s=loader.timeout or 60)
 
-    def batches(self, threads):
-        """Of an epoch that has begun. Where they are pinned, the next one is meanwhile."""
+    def batches(self, threads, seed):
+        """Of an epoch that has begun. Where they are pinned, the next one is meanwhile, by another thread; the script's
+        own functions are called by the thread of the loop."""
+        seeds = random.Random(seed)
+
         def take():
             batch = threads._next()
-            return None if batch is None else self.finished(*batch)
+            if batch is None:
+                return END
+            return self._computed(seeds.getrandbits(63), *batch) if self.calls_script else self._plain(*batch)
+
+        def begin(pool):
+            if not self.calls_script:
+                return pool.submit(lambda: self._pinned(take()))
+            try:
+                return pool.submit(self._pinned, take())
+            except Exception as error:  # of this batch: the one before is still to be given
+                failed = Future()
+                failed.set_exception(error)
+                return failed
 
         if not self.pins:
-            yield from iter(take, None)
+            while (batch := take()) is not END:
+                yield batch
             return
         with ThreadPoolExecutor(1, "feedrate-pin") as pool:
-            coming = pool.submit(take)
-            while (batch := coming.result()) is not None:
-                coming = pool.submit(take)
+            coming = begin(pool)
+            while (batch := coming.result()) is not END:
+                coming = begin(pool)
                 yield batch
 
-    def finished(self, images, labels):
-        """What the loop gets of a batch."""
-        if self.channels_last:
-            images = images.permute(0, 3, 1, 2)
-        if self.rest:
-            images = [functools.reduce(lambda image, step: step(image), self.rest, image) for image in images]
-            if self.collate_fn is None:
-                images = data.default_collate(images)
-        if self.target_transform is None and self.collate_fn is None:
-            return [self._pinned(images), self._pinned(labels.long())]
-        targets = labels.tolist()
-        if self.target_transform is not None:
-            targets = [self.target_transform(target) for target in targets]
-        if self.collate_fn is not None:
-            return self.collate_fn(list(zip(images, targets)))
-        return [self._pinned(images), self._pinned(data.default_collate(targets))]
+    @property
+    def calls_script(self):
+        """Whether there is more to do than the C++ side does."""
+        return bool(self.rest) or self.target_transform is not None or self.collate_fn is not None
 
-    def _pinned(self, tensor):
+    def _plain(self, images, labels):
+        return [images.permute(0, 3, 1, 2) if self.channels_last else images, labels.long()]
+
+    def _computed(self, seed, images, labels):
+        """A batch with what the script's functions make of it. As in a worker, they have random numbers of their own."""
+        images, labels = self._plain(images, labels)
+        with random_numbers_of(seed):
+            if self.rest:
+                images = [functools.reduce(lambda image, step: step(image), self.rest, image) for image in images]
+            targets = labels.tolist()
+            if self.target_transform is not None:
+                targets = [self.target_transform(target) for target in targets]
+            if self.collate_fn is not None:
+                return self.collate_fn(list(zip(images, targets)))
+        return [data.default_collate(images) if self.rest else images, data.default_collate(targets)]
+
+    @staticmethod
+    def _pinned(batch):
         """In memory of PyTorch's own allocator, which waits for copies that are under way."""
-        return tensor.pin_memory() if self.pins and isinstance(tensor, torch.Tensor) else tensor
+        return data._utils.pin_memory.pin_memory(batch)
+
+
+@contextlib.contextmanager
+def random_numbers_of(seed):
+    """Random numbers of Python, NumPy and PyTorch begin at a seed, and afterwards go on where they were."""
+    numpy = sys.modules.get("numpy")
+    python_state, torch_state = random.getstate(), torch.get_rng_state()
+    numpy_state = numpy.random.get_state() if numpy else None
+    random.seed(seed)
+    torch.default_generator.manual_seed(seed)
+    if numpy:
+        numpy.random.seed(seed % 2**32)
+    try:
+        yield
+    finally:
+        random.setstate(python_state)
+        torch.set_rng_state(torch_state)
+        if numpy:
+            numpy.random.set_state(numpy_state)
 
 
 def _check(loader):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the director: which DataLoader it chooses, when, and what the others are given."""
 
+import copy
+import pickle
 import sys
 import types
 import unittest
@@ -131,6 +133,18 @@ class Choosing(unittest.TestCase):
         return told["index"], told["why"]
 
 
+class ScriptThatDies(Choosing):
+    def test_sends_no_round(self):
+        # Bug: the round in which it died counted, and the next config was blamed for its death.
+        self.train(self.loader(Numbers()))
+        with mock.patch.object(Served, "at_exit") as told:
+            with mock.patch.object(sys, "last_type", KeyError, create=True):
+                self.director.at_exit()
+            told.assert_not_called()
+            self.director.at_exit()
+            told.assert_called_once_with()
+
+
 class EndOfScript(Choosing):
     def setUp(self):
         super().setUp()
@@ -236,6 +250,26 @@ class MadeAnew(Choosing):
             epochs.append(weakref.ref(dataset))
             self.evaluate(self.loader(dataset))
         self.assertEqual([data() is None for data in epochs], [True, True, False])
+
+    def test_of_other_lengths_hold_no_data_either(self):
+        # Bug: each client's or file's data stay in memory, with every member of its dataset, until it is full.
+        kept = []
+        for samples in (8, 16, 24):
+            dataset = Numbers(samples)
+            dataset.rows = Numbers()
+            kept += [weakref.ref(dataset), weakref.ref(dataset.rows)]
+            self.evaluate(self.loader(dataset))
+            del dataset
+        self.assertEqual([one() is None for one in kept], [True] * 6)
+
+    def test_are_saved_and_copied_without_anything_of_ours(self):
+        # Bug: torch.save(loader) refers to a module that is not there without us, or fails on what its dataset
+        # leaves out of a pickle.
+        loader = self.loader(Numbers())
+        self.evaluate(loader)
+        self.assertIsNotNone(loader._feedrate_seen)
+        self.assertIsNone(copy.deepcopy(loader._feedrate_seen))
+        self.assertIsNone(pickle.loads(pickle.dumps(loader._feedrate_seen)))
 
     def test_are_asked_for_no_length_that_they_need_not_tell(self):
         # Would catch a script that fails, or that PyTorch warns, since we asked.
@@ -689,6 +723,39 @@ class Serving(Choosing):
                 yield from super().__iter__()
 
         self.assertEqual(self.waits_for(Derived), {"loader": "other", "share": 0.25})
+
+    def test_serves_a_class_that_is_its_own_iterator(self):
+        # Bug: an __iter__ that returns self, as InsightFace's DataLoaderX has it, was asked again and again, each time
+        # with new workers, until RecursionError.
+        for steps in (4, 100):
+            class Own(self.module.DataLoader):
+                begun = 0
+
+                def __iter__(own):
+                    own.begun += 1
+                    own.batches = super().__iter__()
+                    return own
+
+                def __next__(own):
+                    return next(own.batches)
+
+            loader = Own(Numbers())
+            self.train(loader, steps=steps)
+            self.assertEqual(loader.begun, 1)
+        self.assertEqual(self.chosen()[1], "its loop trains")
+
+    def test_leaves_a_class_alone_that_is_no_loader_but_by_name(self):
+        # Bug: AttributeError in the constructor of a class that wraps a loader and never calls DataLoader's.
+        class Wrapped(self.module.DataLoader):
+            def __init__(own, loader):
+                own.loader = loader
+
+            def __iter__(own):
+                return iter(own.loader)
+
+        wrapped = Wrapped(self.loader(Numbers()))
+        self.assertEqual(self.train(wrapped), 3)
+        self.assertEqual(self.chosen(), (1, "its loop trains"))
 
     def test_names_other_loaders_so_that_they_are_found(self):
         # Would catch two loaders of one function under one name: --loader would take the first.

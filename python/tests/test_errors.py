@@ -143,6 +143,14 @@ class Whose(unittest.TestCase):
         errors.went_well()
         self.assertIsNone(errors.told())
 
+    def test_are_not_told_where_they_are_of_a_config(self):
+        errors = DataErrors()
+        for config in ("own", "other", "other"):
+            self.assertTrue(errors.may_go_on(ValueError("bad zip file"), config))
+            errors.went_well()
+        errors.forget("other")
+        self.assertEqual(errors.told()["count"], 1)
+
     def test_of_samples_on_a_gpu_are_of_the_config(self):
         # Bug: the same, of a dataset whose tensors lie on the GPU.
         for text in ("Cannot re-initialize CUDA in forked subprocess.", "CUDA error: initialization error",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of lanes: what they draw, how they park, for whom they make room. No process is started."""
 
+import itertools
 import types
 import unittest
 from unittest import mock
@@ -8,7 +9,8 @@ from unittest import mock
 from stub import data, torch
 
 from feedrate import lanes
-from feedrate.lanes import (Batches, Indices, Lane, Lanes, Passes, UsedUp, attributes_of,
+from feedrate.errors import DataErrors
+from feedrate.lanes import (Batches, Indices, Lane, Lanes, Passes, Taken, UsedUp, filled_of,
                             has_plain_batches, key_of, settings_of, unopened)
 
 
@@ -707,11 +709,100 @@ class Keeping(unittest.TestCase):
         self.assertEqual(torch.get_rng_state().tolist(), before)
 
 
+class Shared(Numbers):
+    """As a file that workers share: each second sample can't be read but in the script's own process."""
+
+    is_shared = False
+
+    def __getitem__(self, i):
+        if self.is_shared and i % 8 == 5:
+            raise ValueError("bad zip file")
+        return i
+
+
+class Blame(unittest.TestCase):
+    def fails(self, own_batches, own_fails=False):
+        """Whether a config of smaller batches is given up, and what is told of the data."""
+        errors, dataset = DataErrors(), Shared(64)
+        loader = data.DataLoader(dataset, batch_size=4)
+        made = Lanes(loader, torch, 4, 100, errors=errors, own=key_of(config()))
+        try:
+            for asked, batches, fails in ((config(), own_batches, own_fails), (config(batch=2), 32, True)):
+                dataset.is_shared = fails
+                lane = made.use(asked, no_beat)
+                for _ in range(batches):
+                    lane.take()
+                    errors.went_well()
+        except ValueError:
+            return True, errors.told()
+        return False, errors.told()
+
+    def test_is_of_a_config_that_fails_where_the_script_s_own_never_does(self):
+        # Bug: a file that the workers share fails in a part of the batches, "whatever the settings", and the config
+        # was recommended; the script then died with it.
+        self.assertEqual(self.fails(100), (True, None))
+
+    def test_is_of_none_where_the_script_s_own_fails_too_or_has_had_few_batches(self):
+        for own_batches, own_fails in ((100, True), (3, False), (5, False)):
+            gives_up, told = self.fails(own_batches, own_fails)
+            self.assertFalse(gives_up)
+            self.assertIn("ValueError: bad zip file (test_lanes.py:", told["error"])
+
+    def test_counts_large_batches_as_several(self):
+        # Would catch a batch of four times the size blamed for meeting four times as many bad samples.
+        own, large = Taken(), Taken()
+        for _ in range(15):
+            own.add(1)
+        for _ in range(4):
+            large.add(4, failed=1)
+        self.assertFalse(large.are_worse_than(own))
+        own.add(1)
+        self.assertTrue(large.are_worse_than(own))
+
+
+class Endless(unittest.TestCase):
+    class Sampler:
+        def __init__(self, drawn, length):
+            self.drawn, self.length = drawn, length
+
+        def __len__(self):
+            return self.length
+
+        def __iter__(self):
+            return self.drawn()
+
+    def test_is_a_sampler_that_goes_on_behind_its_length(self):
+        # Bug: an end of the epoch for a loop that knows none, as of YOLOX and mmengine, which then died.
+        ends = [lambda: iter(range(8)), lambda: iter(range(7))]
+        for drawn, has_no_end in ((ends[0], False), (ends[1], False), (itertools.count, True)):
+            for taken in (0, 3, 8):
+                indices = Indices(self.Sampler(drawn, 8))
+                first = list(itertools.islice(indices, taken))
+                self.assertEqual(indices.have_no_end(), has_no_end)
+                self.assertEqual(indices.have_no_end(), has_no_end)
+                first += itertools.islice(indices, 7 - min(7, taken))
+                self.assertEqual(first[:7], list(range(7)))  # nothing is lost
+
+    def test_is_none_that_starts_again_or_has_no_length(self):
+        self.assertFalse(Indices(iter(range(3))).have_no_end())
+        indices = Indices(self.Sampler(lambda: iter(range(4)), 4))
+        self.assertEqual(list(itertools.islice(indices, 6)), [0, 1, 2, 3, 0, 1])
+        self.assertFalse(indices.have_no_end())
+
+
 class Workers(unittest.TestCase):
+    def test_are_pinned_for_as_the_script_says_without_cuda(self):
+        # Bug: pinned memory for an accelerator of another maker, switched off by us.
+        loader = data.DataLoader(Numbers(), batch_size=4, pin_memory=True)
+        for available in (False, True):
+            cuda = types.SimpleNamespace(is_available=lambda: available)
+            with mock.patch.object(torch, "cuda", cuda):
+                self.assertEqual("pin_memory" in settings_of(loader, config(2), torch), available)
+
     def test_open_for_themselves_what_the_script_has_opened_since(self):
         # Would catch forked workers that read one file, each from where the others left it.
         archive = Archive()
-        before = attributes_of(archive)
+        before = filled_of(archive)
         self.assertIs(unopened(archive, before), archive)
         archive.open()
         self.addCleanup(archive.close)
@@ -723,11 +814,11 @@ class Workers(unittest.TestCase):
 
     def test_have_a_list_as_it_is(self):
         numbers = [1, 2, 3]
-        self.assertIs(unopened(numbers, attributes_of(numbers)), numbers)
+        self.assertIs(unopened(numbers, filled_of(numbers)), numbers)
 
     def test_get_their_dataset_so_and_the_script_keeps_its_own(self):
         archive = Archive()
-        before = attributes_of(archive)
+        before = filled_of(archive)
         loader = data.DataLoader(archive.open(), batch_size=4)
         self.addCleanup(archive.close)
         made = Lanes(loader, torch, 4, 100, before)

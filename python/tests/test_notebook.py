@@ -114,6 +114,14 @@ class Notebook(unittest.TestCase):
         self.assertEqual(model.weights, [0.0])
         self.assertEqual(random.random(), expected)
 
+    def test_restores_the_generator_of_the_loader(self):
+        # Bug: the training behind it draws another order than without it.
+        generator = torch.Generator()
+        self.loader = data.DataLoader([torch.ones(2)] * 40, batch_size=4, shuffle=True, generator=generator)
+        before = generator.get_state()
+        self.tuned(lambda batch: generator.manual_seed(7))
+        self.assertEqual(generator.get_state(), before)
+
     def test_lets_errors_of_the_step_through(self):
         # Bug: a command that goes on in the background, or an error that becomes another.
         def step(batch):

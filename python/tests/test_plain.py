@@ -70,10 +70,10 @@ class Launch(unittest.TestCase):
             self.addCleanup(patch.stop)
         self.optimizer = torch.optim.SGD([], 0.1)
 
-    def told(self, cuda=None, loader=None, epochs=1, step=lambda batch: None, config=None):
+    def told(self, cuda=None, loader=None, epochs=1, step=lambda batch: None, config=None, **options):
         """What autotune is told of epochs of steps of 0.6 s, on this GPU."""
         connection = Connection()
-        plain = Plain(lambda: PlainReporter(connection), config, torch)
+        plain = Plain(lambda: PlainReporter(connection), config, torch, **options)
         loader = loader or data.DataLoader([torch.ones(2)] * 12, batch_size=4)
         with mock.patch.object(torch, "cuda", cuda or torch.cuda):
             for _ in range(epochs):
@@ -441,13 +441,18 @@ class Data(Launch):
         # Bug: one launch that drew the corrupt record of a large dataset ended the confirmation, and a
         # change of 8x was withdrawn.
         with mock.patch("sys.stderr", io.StringIO()) as stderr:
-            told = self.told(loader=data.DataLoader(Rows(), batch_size=4))
+            told = self.told(loader=data.DataLoader(Rows(), batch_size=4), leaves_out=True)
         self.assertEqual(told[-1]["samples"], 8)
         self.assertIn("left out a batch: ValueError: row 5: bad checksum", stderr.getvalue())
 
     def test_that_never_can_be_read_ends_the_launch(self):
         with mock.patch("sys.stderr", io.StringIO()), self.assertRaises(ValueError):
-            self.told(loader=data.DataLoader(Rows(), batch_size=1, sampler=[5] * 9))
+            self.told(loader=data.DataLoader(Rows(), batch_size=1, sampler=[5] * 9), leaves_out=True)
+
+    def test_that_can_t_be_read_ends_a_launch_that_confirms_nothing(self):
+        # Bug: `autotune ab` passes a command that dies of its own data.
+        with self.assertRaisesRegex(ValueError, "row 5"):
+            self.told(loader=data.DataLoader(Rows(), batch_size=4))
 
 
 class Samples(Launch):

@@ -218,8 +218,8 @@ class CppLoader:
 
 
 class Greeting(Asking):
-    def fixed(self, dataset):
-        session = self.session([], data.DataLoader(dataset, batch_size=4))
+    def fixed(self, dataset, **options):
+        session = self.session([], data.DataLoader(dataset, batch_size=4, **options))
         session.greet({})
         return self.channel.sent[-1]["start_fixed"]
 
@@ -247,6 +247,28 @@ class Greeting(Asking):
         self.assertIsNone(self.fixed(Part(dataset=Numbers())))
         for dataset in (Numbered(), Part(dataset=Numbered()), Part(datasets=[Numbers(), Part(dataset=Numbered())])):
             self.assertIn("set_epoch()", self.fixed(dataset))
+        collate = mock.Mock(set_epoch=lambda epoch: None)
+        self.assertIn("set_epoch()", self.fixed(Numbers(), collate_fn=collate))
+
+
+class End(Asking):
+    def test_leaves_the_step_as_it_was(self):
+        # Bug: a notebook whose run was stopped stays in autocast, or at one thread.
+        changes = []
+
+        @contextlib.contextmanager
+        def settings(*_):
+            changes.append("begun")
+            try:
+                yield
+            finally:
+                changes.append("over")
+
+        with mock.patch("feedrate.session.step_settings", settings):
+            session = self.session([question("coupled")])
+            next(session)
+            session.close()
+        self.assertEqual(changes, ["begun", "over"])
 
 
 class AnotherLoader(Asking):
@@ -753,6 +775,55 @@ class Epochs(Asking):
                         dataset.drawn += 1
                     session.new_epoch()
             self.assertEqual({one["sets"] for one in self.channel.sent if "round" in one}, told)
+
+    def changed(self, change):
+        """What the session says that the script changes of its dataset between two epochs."""
+        dataset = Numbers(12)
+        dataset.rows, dataset.transform = [[i] for i in range(100)], object()
+        dataset.cache, dataset.file = [None] * 100, None
+        self.channel = Channel([question("coupled"), question("device")])
+        session = Session(self.channel, data.DataLoader(dataset, batch_size=4), torch.ones(4, 2), None, given=2)
+        with self.assertRaises(Over):
+            for _ in range(100):
+                change(dataset)
+                for _ in session:
+                    self.train(STEP_S)
+                session.new_epoch()
+        return [one["sets"] for one in self.channel.sent if "round" in one][-1]
+
+    def test_with_other_rows_or_transforms_are_told_of(self):
+        # Bug: negatives drawn anew in each epoch, or a stronger transform, that workers which stay never see.
+        self.assertEqual(self.changed(lambda one: setattr(one, "rows", list(one.rows))), "rows")
+        self.assertEqual(self.changed(lambda one: one.rows.append([])), "rows")
+        self.assertEqual(self.changed(lambda one: one.rows.reverse()), "rows")
+        self.assertEqual(self.changed(lambda one: setattr(one, "transform", object())), "transform")
+
+    def test_that_fill_what_was_empty_are_no_change(self):
+        # Would catch a warning of each dataset that keeps what it loaded, or opens its file late.
+        def fill(dataset):
+            empty = dataset.cache.index(None)
+            dataset.cache[empty] = object()
+            dataset.file = dataset.file or object()
+            dataset.late = getattr(dataset, "late", {})
+
+        self.assertEqual(self.changed(fill), "")
+
+    def test_have_no_end_where_the_sampler_has_none(self):
+        # Bug: StopIteration behind the length of an endless sampler, which the script's loop can't meet: it died.
+        class Endless:
+            def __len__(self):
+                return 12
+
+            def __iter__(self):
+                return itertools.cycle(range(12))
+
+        loader = data.DataLoader(Numbers(12), batch_size=4, sampler=Endless())
+        session = self.session([question("coupled"), question("device"), question("coupled")], loader)
+        with self.assertRaises(Over):
+            for _ in range(1000):
+                next(session)
+                self.train(STEP_S)
+        self.assertEqual(sum("round" in one for one in self.channel.sent), 3)
 
     def test_that_the_workers_load_ahead_are_measured_whole(self):
         # Bug: 8 workers where 32 are a quarter faster: an epoch of 50 batches was measured as if it

@@ -3,9 +3,11 @@
 or where the package is not built."""
 
 import io
+import itertools
 import os
 import pathlib
 import pickle
+import random
 import sys
 import tempfile
 import threading
@@ -232,9 +234,9 @@ class TestLoops(WithFolder):
         expected = [images for images, _ in self.loader(shuffle=False)]
         makers = set()
 
-        def pinned(tensor):
+        def pinned(batch):
             makers.add(threading.current_thread().name)
-            return tensor.clone()
+            return [tensor.clone() for tensor in batch] if isinstance(batch, list) else batch
 
         loader._files.pins, loader._files._pinned = True, pinned
         for _ in loader:
@@ -244,6 +246,53 @@ class TestLoops(WithFolder):
         self.assertEqual(len(found), len(expected))
         self.assertTrue(all(torch.equal(a, b) for a, b in zip(found, expected)))
         self.assertEqual({name.rpartition("_")[0] for name in makers}, {"feedrate-pin"})
+
+    def test_functions_of_the_script_are_called_by_its_own_thread(self):
+        # Bug: a transform that draws numbers or counts, beside the loop that does so too.
+        callers = set()
+
+        def collate(samples):
+            callers.add(threading.current_thread())
+            return data.default_collate(samples)
+
+        expected = list(self.loader(shuffle=False))
+        loader = self.loader(shuffle=False, collate_fn=collate)
+        loader._files.pins, loader._files._pinned = True, lambda batch: batch
+        found = list(loader)
+        self.assertEqual(callers, {threading.current_thread()})
+        self.assertEqual([labels.tolist() for _, labels in found], [labels.tolist() for _, labels in expected])
+        self.assertTrue(all(torch.equal(a, b) for (a, _), (b, _) in zip(found, expected)))
+
+    def test_functions_of_the_script_have_random_numbers_of_their_own(self):
+        # Bug: with RandomErasing the order of samples was another than PyTorch's from the second epoch on.
+        epochs = []
+        for drawn, stay in ((0, True), (3, True)):
+            def draw(image):
+                self.numbers.append([torch.rand(1).item() for _ in range(drawn)] + [random.random()])
+                return image
+
+            self.numbers = []
+            torch.manual_seed(9000041)
+            random.seed(9000041)
+            loader = DataLoader(self.folder(v1.Compose([*EVALUATE.transforms, v1.Lambda(draw)])), batch_size=8,
+                                num_workers=1, shuffle=True, persistent_workers=stay)
+            epochs.append([labels.tolist() for _ in range(2) for _, labels in loader])
+            self.assertTrue(loader.uses_cpp)
+            self.assertEqual(random.random(), random.Random(9000041).random())
+        self.assertEqual(epochs[0], epochs[1])
+        self.assertEqual(len(set(map(tuple, self.numbers))), 82)  # others for each sample
+
+    def test_a_sampler_without_an_end_is_left_to_pytorch(self):
+        # Bug: memory that fills up before the first batch.
+        class Endless(data.Sampler):
+            def __iter__(self):
+                return itertools.cycle(range(41))
+
+        loader = DataLoader(self.folder(EVALUATE), batch_size=8, sampler=Endless())
+        with self.assertWarnsRegex(UserWarning, "its sampler draws more than 82 samples"):
+            batches = list(itertools.islice(loader, 7))
+        self.assertEqual(len(batches), 7)
+        self.assertFalse(loader.uses_cpp)
 
     def test_health_and_a_damaged_file(self):
         loader = self.loader()

@@ -6,6 +6,7 @@ The scripts run on the PyTorch of the interpreter in FEEDRATE_TORCH_PYTHON, or o
 has none, on a stub of it.
 """
 
+import fcntl
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 import time
 import uuid
@@ -1142,6 +1144,24 @@ def interrupted_at_question(tmp, *words):
         _, err = process.communicate(timeout=60)
     os.close(ours)
     return process.returncode, err.splitlines()[-1]
+
+
+@test
+def a_script_that_asks_at_its_terminal_finds_none(tmp):
+    # Bug: a question for a password stopped the script, and autotune waited for it during five minutes.
+    script = tmp / "train.py"
+    script.write_text("try:\n    open('/dev/tty').readline()\nexcept OSError as error:\n    print('asked:', error)\n"
+                      + (SCRIPTS / "train.py").read_text())
+    ours, its = pty.openpty()
+    tune = [*QUIET, "--no-confirm", "--budget", "2s", "--", PYTHON, "train.py"]
+    try:
+        done = subprocess.run([AUTOTUNE, *tune], cwd=tmp, env={**os.environ, **environment(SCRIPTS)}, stdin=its,
+                              capture_output=True, text=True, timeout=120, check=False, start_new_session=True,
+                              preexec_fn=lambda: fcntl.ioctl(its, termios.TIOCSCTTY, 0))
+    finally:
+        os.close(ours), os.close(its)
+    assert done.returncode == 0, done.stderr
+    report_of(tmp)
 
 
 @test

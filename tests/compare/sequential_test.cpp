@@ -91,6 +91,17 @@ TEST_CASE("An alarm that fresh blocks don't confirm is none", "[sequential]") {
   CHECK(test.blocks_wanted() == 2);  // until the look at 14
 }
 
+TEST_CASE("A look that fresh blocks have passed is taken with them", "[sequential]") {
+  // Bug: a program that surely loses less than the limit, and no verdict, since the last look was
+  // passed while an alarm was checked.
+  SequentialTest test(1, {.most_blocks = 11});
+  for (int block = 0; block < 6; ++block) test.add(std::array{-0.045 + 1e-4 * block});
+  REQUIRE(test.is_confirming());
+  for (int block = 0; block < 6; ++block) test.add(std::array{-0.02 + 1e-4 * block});
+  CHECK(test.is_over());
+  CHECK(test.conclusion(0) == Conclusion::pass);
+}
+
 TEST_CASE("Of many metrics one is not an alarm by chance", "[sequential]") {
   // Bug: twenty benchmarks at 5 % each, and every other build is red. Each metric is at the
   // tolerated loss, where errors are likeliest; the promise for all of them together is 1 %.

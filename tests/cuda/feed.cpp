@@ -31,6 +31,20 @@ TEST_CASE("Kernels see what the loader delivers, whatever the schedule", "[feed]
   }
 }
 
+TEST_CASE("A loader whose options know nothing of the feed still feeds it", "[feed]") {
+  // Bug: "All 2 slots of the loader are leased", said to a user who holds none.
+  for (const auto schedule : schedules()) {
+    for (const int prefetch : {0, 1, 2, 4}) {
+      FreshDevice device(schedule);
+      const LoaderOptions options{.batch = 8, .workers = 2, .prefetch = prefetch, .epochs = 3};
+      Stream compute;
+      Loader loader(Numbers{97}, options, slab_for(true));
+      Feed feed(loader, compute.handle(), {.slots = 4});
+      CHECK(drain_feed(feed, compute, 0) == plain(options));
+    }
+  }
+}
+
 TEST_CASE("A device batch describes itself as its host batch does", "[feed]") {
   // Bug: a last, short batch that is taken for a full one.
   FreshDevice device;

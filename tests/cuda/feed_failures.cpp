@@ -105,7 +105,7 @@ TEST_CASE("A copy that never ends is given up after stall_s", "[feed]") {
   FreshDevice device;
   Stream compute;
   auto loader = std::make_unique<Loader>(Numbers{97}, feeding(2, 4, 3, 0), slab_for(true));
-  Feed feed(*loader, compute.handle(), {.stall_s = 0.05});
+  Feed feed(*loader, compute.handle(), {.stall_s = 0.05, .queue_s = 0.05});
   feed.next();
   standin::hang_device();
   const auto use_all = [&] {

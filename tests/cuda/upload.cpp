@@ -133,6 +133,7 @@ TEST_CASE("Invalid slots and deadlines are an error", "[upload]") {
   FreshDevice device;
   CHECK_THROWS_AS(Uploader(nullptr, {.slots = 0}), Error);
   CHECK_THROWS_AS(Uploader(nullptr, {.stall_s = 0}), Error);
+  CHECK_THROWS_AS(Uploader(nullptr, {.queue_s = 0}), Error);
 }
 
 }  // namespace

@@ -398,6 +398,22 @@ TEST_CASE("A loader that is destroyed at any moment leaves nothing behind", "[lo
   CHECK(descriptors() == descriptors_before);
 }
 
+TEST_CASE("Time counts as quiet by what waits asked for, until a sample is finished", "[loader]") {
+  // Bug: training that ends with an error after Ctrl-Z and fg, or `docker pause`: the clock ran on.
+  detail::QuietTime quiet;
+  quiet.add(3600, 0.2, 0);
+  CHECK_FALSE(quiet.reaches(1));
+  for (int wait = 0; wait < 4; ++wait) quiet.add(0.2001, 0.2, 0);
+  CHECK(quiet.reaches(1));
+  quiet.add(0.2, 0.2, 1);
+  CHECK_FALSE(quiet.reaches(0.1));
+  quiet.add(5, -1, 1);
+  quiet.add(0.05, 0.2, 1);
+  CHECK_FALSE(quiet.reaches(0.06));
+  quiet.end();
+  CHECK_FALSE(quiet.reaches(0.01));
+}
+
 TEST_CASE("A loader runs as a config says", "[loader]") {
   // Bug: an axis that is swept, and never reaches the loader.
   const auto options =

@@ -140,6 +140,14 @@ struct Twins {
   void load(std::size_t, const Sample&, Random&) const {}
 };
 
+/// A ragged field of that shape.
+struct RaggedOf {
+  Shape shape;
+  std::size_t size() const { return 4; }
+  Layout layout() const { return {{"x", DType::u8, shape, true}}; }
+  void load(std::size_t, const Sample&, Random&) const {}
+};
+
 TEST_CASE("What no loader can do is refused in a sentence", "[loader]") {
   // Bug: the second of two fields of a name, which no name reaches; a number of slots that
   // overflows; tens of thousands of threads; a subset that looks for samples for ever.
@@ -151,6 +159,10 @@ TEST_CASE("What no loader can do is refused in a sentence", "[loader]") {
   Loader loader(Numbers{10});
   CHECK_THROWS_WITH(loader.resize(100'000), ContainsSubstring("at most 4096"));
   CHECK_THROWS_WITH(Subset(make_source(Numbers{10}), 11, 0), ContainsSubstring("11 samples"));
+  // Bug: a division by the length of no rows; a length of 32 bits that becomes negative.
+  CHECK_THROWS_WITH(Loader(RaggedOf{Shape{}}), ContainsSubstring("'x' needs a first extent"));
+  CHECK_THROWS_WITH(Loader(RaggedOf{Shape{std::size_t{1} << 31}}, {.batch = 1}),
+                    ContainsSubstring("at most 2147483647"));
 }
 
 TEST_CASE("A million skipped samples are recorded once each", "[loader]") {

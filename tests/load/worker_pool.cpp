@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "feedrate/load/worker_pool.hpp"
 
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -45,6 +47,21 @@ TEST_CASE("A worker that is stuck at destruction is left behind and counted", "[
   CHECK(Loader::abandoned() == before + 2);
   gate->open();
   while (left->load() < 2) std::this_thread::yield();
+}
+
+TEST_CASE("A worker in the midst of a long run ends with its sample", "[worker_pool]") {
+  // Bug: a destructor that waits for whole runs, and leaves threads behind that were at work.
+  using namespace std::chrono_literals;
+  const int abandoned = Loader::abandoned();
+  std::atomic<int> read{0};
+  {
+    const Loader loader(
+        Numbers{2000, [&](std::size_t) { ++read, std::this_thread::sleep_for(2ms); }},
+        {.batch = 2000, .workers = 2, .run_length = 1000});
+    while (read == 0) std::this_thread::yield();
+  }
+  CHECK(Loader::abandoned() == abandoned);
+  CHECK(read < 2000);
 }
 
 TEST_CASE("A worker pool starts and stops two hundred times", "[worker_pool]") {

@@ -134,12 +134,16 @@ TEST_CASE("Paths into the folder lead into the copy, wherever they stand in a te
                                     "--out=" + path + "/run",
                                     "a=" + path + ":" + path + "/b",
                                     "cd " + path + " && ls '" + path + "'",
-                                    "[" + path + "/x]"};
+                                    "[" + path + "/x]",
+                                    "file://" + path + "/runs",
+                                    "sqlite:///" + path + "/study.db",
+                                    "-o" + path + "/out",
+                                    "@" + path + "/args"};
   };
   const auto texts = with(folder), wanted = with(copy.path());
   for (std::size_t t = 0; t < texts.size(); ++t) CHECK(copy.moved(texts[t]) == wanted[t]);
   for (const std::string& other : {folder + "2/x", "--out=" + folder + "2", "/mnt" + folder,
-                                   std::string("train.py"), std::string()}) {
+                                   "/mnt/" + folder, std::string("train.py"), std::string()}) {
     CHECK(copy.moved(other) == other);
   }
 }

@@ -24,6 +24,15 @@ TEST_CASE("A launch with other values is the user's own command, changed where t
                     Json::object()) == "4 5");
 }
 
+TEST_CASE("A line that would hide a word is none to paste: the options are named alone",
+          "[script]") {
+  // Bug: `--image-key '***'`, which the script then got.
+  const std::vector<std::string> command = {"python", "train.py", "--image-key", "img"};
+  CHECK(launch_text(command, {"train.py", "--image-key", "img"},
+                    {{{"words", Json::array()}, {"given", {"-j", "8"}}}},
+                    Json::object()) == "Give the script -j 8 where it is launched.");
+}
+
 TEST_CASE("Where another program launches the script, its options are named alone", "[script]") {
   // Bug: `make train -j 8`, which runs eight jobs of make, or `bash run.sh -j 8`, which changes
   // nothing.

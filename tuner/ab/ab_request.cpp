@@ -66,7 +66,7 @@ void add_limits(CLI::App& app, AbRequest& request) {
   CompareOptions& options = request.options;
   add_loss_limits(app, options.limits);
   const OptionGroup group(app, "Limits");
-  group.value("--seconds", options.run_s, "TIME", "Measured of each run. Default: 1s.",
+  group.value("--seconds", options.run_s, "TIME", "How long each run is measured. Default: 1s.",
               parse_duration);
   group.value("--blocks", options.most_blocks, "N",
               "Give up after N blocks of four runs. Default: 60.",
@@ -79,12 +79,12 @@ void add_limits(CLI::App& app, AbRequest& request) {
               "End a run that reports nothing for this long; with --time and --benchmark-json, one "
               "that takes longer. Default: 60s, and 10min for those.",
               parse_duration);
-  group.value("--seed", options.seed, "N", "Of the order of runs. Default: 0.",
+  group.value("--seed", options.seed, "N", "Seed of the order of runs. Default: 0.",
               [](const char* flag, const std::string& text) { return parse_count(flag, text); });
 }
 
 void add_self_check(CLI::App& app, AbRequest& request) {
-  const OptionGroup group(app, "Can it see? (BASE alone)");
+  const OptionGroup group(app, "Test the gate (BASE alone)");
   group.flag("--aa", request.aa, "Compare BASE with itself: this must pass.");
   group.value("--plant", request.plant, "SHARE",
               "Compare BASE with itself, slowed so that it loses this share of its rate. Exit code "

@@ -64,8 +64,20 @@ class AbSession {
       loss.emplace(*request_.plant, program.is_guarded());
     }
     ProgramRun run = program.run();
-    if (pattern_) require_pattern(run, side);
+    if (!pattern_) return run;
+    require_pattern(run, side);
+    put_in_order(run.metrics);
     return run;
+  }
+
+  /// Of the first run: another version of a program may write its benchmarks in another one.
+  void put_in_order(std::vector<ProgramMetric>& metrics) const {
+    const auto place_of = [&](const ProgramMetric& metric) {
+      return std::find_if(pattern_->metrics.begin(), pattern_->metrics.end(),
+                          [&](const ProgramMetric& one) { return one.name == metric.name; });
+    };
+    std::stable_sort(metrics.begin(), metrics.end(),
+                     [&](const auto& a, const auto& b) { return place_of(a) < place_of(b); });
   }
 
   void require_pattern(const ProgramRun& run, Side side) const {

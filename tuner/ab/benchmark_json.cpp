@@ -80,7 +80,8 @@ std::vector<ProgramMetric> parse_benchmarks(std::string_view text, const std::st
 }
 
 std::vector<ProgramMetric> read_benchmarks(const std::string& path, const std::string& program) {
-  const auto text = read_text(path);
+  constexpr std::size_t most = std::size_t{256} << 20;  // each repetition of a benchmark has 500 B
+  const auto text = read_text(path, most);
   if (!text) {
     refuse(program,
            "wrote no results: --benchmark-json is for Google Benchmark programs, which write them "

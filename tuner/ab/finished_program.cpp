@@ -43,15 +43,15 @@ FinishedProgram::FinishedProgram(const AbRequest& request, const std::vector<std
 ProgramRun FinishedProgram::run() {
   if (folder_) std::remove((folder_->path() + file_name).c_str());
   RunningCommand command(spec_);
-  const OthersMeter others;
-  const double wall_s = time_of(command);
+  const double begin_s = SteadyClock{}.now_s();
+  const OthersMeter others;  // looks at every process of this machine
+  const double wall_s = time_of(command, begin_s);
   return {metrics_of(wall_s), others.share()};
 }
 
-/// Its clock starts when the command does, not with its guard.
-double FinishedProgram::time_of(RunningCommand& command) {
+/// `begin_s` is when the command starts, not its guard.
+double FinishedProgram::time_of(RunningCommand& command, double begin_s) {
   const SteadyClock clock;
-  const double begin_s = clock.now_s();
   for (;;) {
     const auto status = command.ended();
     const double wall_s = clock.now_s() - begin_s;

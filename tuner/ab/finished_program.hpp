@@ -25,7 +25,7 @@ class FinishedProgram final : public Program {
   ProgramRun run() override;
 
  private:
-  double time_of(RunningCommand& command);
+  double time_of(RunningCommand& command, double begin_s);
   void require_success(RunningCommand& command, int status) const;
   std::vector<ProgramMetric> metrics_of(double wall_s) const;
 

@@ -238,7 +238,10 @@ std::string CommandLaunch::how_mute(const std::string& until) const {
   if (!source_.reads_output()) return "told nothing of its speed " + until;
   const std::string rate = "--rate '" + source_.expression()->text() + "'";
   const std::string& caught = source_.not_a_rate();
-  if (caught.empty()) return "printed nothing that matches " + rate + " " + until;
+  if (caught.empty()) {
+    return "printed nothing that matches " + rate + " " + until +
+           " (what a program does not flush is not seen)";
+  }
   return "printed no rate " + until + ": " + rate + " caught '" + printable(caught) + "'";
 }
 

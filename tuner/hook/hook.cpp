@@ -20,6 +20,7 @@ void add_hook(LaunchSpec& spec, const ControlSocket& socket) {
 void add_settings(LaunchSpec& spec, const Script& script, const Config& config) {
   spec.environment.emplace_back("FEEDRATE_LOADER", std::to_string(script.loader.index));
   spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
+  spec.environment.emplace_back("FEEDRATE_LEAVES_OUT", "1");  // bad batches, as while it is tuned
   if (config == script.config) return;
   Json settings = to_json(config);
   settings["device"] = script.device;

@@ -175,6 +175,15 @@ bool is_of_path(char c) {
   return std::string_view(":,;'\"()[]{}=<>| \t\n").find(c) == std::string_view::npos;
 }
 
+/// Whether a path may begin there: also behind "file://" or "sqlite:///", "@", or "-o".
+bool begins_path(std::string_view text, std::size_t at) {
+  if (at == 0 || !is_of_path(text[at - 1]) || text[at - 1] == '@') return true;
+  const std::string_view before = text.substr(0, at);
+  const std::size_t address = before.find_last_not_of('/');
+  if (before.ends_with("//") && address != before.npos && before[address] == ':') return true;
+  return at >= 2 && text[at - 2] == '-' && (at == 2 || !is_of_path(text[at - 3]));
+}
+
 }  // namespace
 
 FolderCopy::FolderCopy(const std::string& folder) : names_(names_of(folder)) {
@@ -200,7 +209,7 @@ std::string FolderCopy::moved(std::string text) const {
   for (const std::string& name : names_) {
     for (std::size_t at = 0; (at = text.find(name, at)) != text.npos;) {
       const std::size_t end = at + name.size();
-      const bool begins = at == 0 || !is_of_path(text[at - 1]);
+      const bool begins = begins_path(text, at);
       const bool ends = end == text.size() || text[end] == '/' || !is_of_path(text[end]);
       if (begins && ends) text.replace(at, name.size(), copy_);
       at += begins && ends ? copy_.size() : name.size();

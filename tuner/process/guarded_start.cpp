@@ -44,7 +44,7 @@ void restore_signals() {
 
 /// In the new process: turns into the command. Here only calls are allowed that need no lock.
 [[noreturn]] void become(const char* folder, char* const* command, int report_fd, pid_t guard) {
-  ::setpgid(0, 0);
+  ::setsid();  // without autotune's terminal: who asks there, as for a password, would be stopped
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != guard) ::_exit(127);
   offer_to_oom_killer();
@@ -97,7 +97,9 @@ LaunchSpec moved(LaunchSpec spec, const FolderCopy& copy) {
     if (name != "PATH" && copy.moved(value) != value) variables.emplace_back(name, value);
   }
   variables.insert(variables.end(), spec.environment.begin(), spec.environment.end());
-  for (auto& [name, value] : variables) value = copy.moved(value);
+  for (auto& [name, value] : variables) {
+    if (name != "FEEDRATE_ATTACH") value = copy.moved(value);  // a socket has no copy
+  }
   variables.insert(
       variables.end(),
       {{"PWD", copy.path()}, {"FEEDRATE_COPY", copy.path()}, {"FEEDRATE_FOLDER", copy.original()}});

@@ -42,8 +42,9 @@ std::string content_of(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void write_content(const std::string& path, const std::string& text) {
+void write_content(const std::string& path, const std::string& text, fs::perms mode) {
   write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  fs::permissions(path, mode);
 }
 
 /// "a/train.py" of "--- a/train.py": without the first folder, as of `patch -p1`.
@@ -199,9 +200,8 @@ void replace_files(const std::vector<PatchedFile>& files) {
   for (const PatchedFile& file : files) {
     const std::string path = fs::canonical(file.path).string();
     const fs::perms mode = fs::status(path).permissions();
-    write_content(file.path + ".orig", file.before);
-    write_content(path, file.after);
-    fs::permissions(path, mode);
+    write_content(file.path + ".orig", file.before, mode);
+    write_content(path, file.after, mode);
   }
 }
 

@@ -139,7 +139,7 @@ void print_out(const std::string& whole) {
 bool is_agreed(const std::string& question) {
   const auto on_interrupt = std::signal(SIGINT, on_signal_at_question);
   const auto on_end = std::signal(SIGTERM, on_signal_at_question);
-  std::cout << question << std::flush;
+  (isatty(STDOUT_FILENO) ? std::cout : std::cerr) << question << std::flush;
   std::string answer;
   std::getline(std::cin, answer);
   std::signal(SIGINT, on_interrupt);

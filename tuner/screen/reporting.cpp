@@ -100,7 +100,9 @@ std::vector<NextStep> next_steps(const Report& report, const TuneRequest& reques
 /// What the report's file is called after.
 std::string name_of_workload(const TuneRequest& request) {
   if (request.is_command()) {
-    return std::filesystem::path(name_of_command(request.command.words)).stem().string();
+    const std::filesystem::path name = name_of_command(request.command.words);
+    const std::string kind = name.extension();  // of pkg.train there is none: it is a module
+    return (kind == ".py" || kind == ".sh" ? name.stem() : name.filename()).string();
   }
   return request.data.path.empty() ? request.data.workload_name() : "data";
 }

@@ -67,9 +67,11 @@ std::string launch_text(LaunchWords command, const LaunchWords& argv, const Json
     replace_words(command, option.at("words").get<LaunchWords>(),
                   option.at("given").get<LaunchWords>());
   }
-  std::string text;
+  std::string text, plain;
   for (const auto& [name, value] : environment.items()) text += set_to(name, value) + " ";
-  return text + shell_line(command);
+  for (const std::string& word : command) plain += (plain.empty() ? "" : " ") + shell_quoted(word);
+  const std::string line = shell_line(command);
+  return line == plain ? text + line : advice(options, environment);  // a secret is not shown
 }
 
 }  // namespace feedrate

@@ -59,8 +59,8 @@ int TuneRun::operator()() {
   std::string failure;
   attempt(failure, [&] { file_.write(report_); });
   attempt(failure, [&] { print_result(report_, request_, file_); });
-  make_change(report_, request_.command);
   const int code = report_.outcome.interrupted ? 130 : write_gate(gate_of(report_), request_.gate);
+  make_change(report_, request_.command);
   if (!failure.empty()) throw Error(Fault::internal, failure);
   return code == 0 && request_.command.train ? train(request_, report_) : code;
 }

@@ -216,7 +216,7 @@ class GpuTrainer final : public AsyncDevice {
     needed_ = memory_bytes(config, layout);
   }
 
-  static constexpr cuda::FeedOptions feeding{.slots = 3, .stall_s = stall_s};
+  static constexpr cuda::FeedOptions feeding{.slots = 3, .stall_s = stall_s, .queue_s = stall_s};
 
   std::string field_;
   std::optional<cuda::Stream> compute_;

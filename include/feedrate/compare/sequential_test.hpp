@@ -65,6 +65,8 @@ class SequentialTest {
   void find_passes(const std::vector<RobustMean>& means, double alpha);
   void confirm();
   void merge_fresh();
+  void look_for_passes();
+  std::vector<RobustMean> means() const;
   void give_up_if_hopeless(const std::vector<RobustMean>& means);
   void end_where_settled();
   int next_look() const noexcept;
@@ -114,8 +116,7 @@ inline void SequentialTest::add(std::span<const double> log_ratios) {
 
 inline void SequentialTest::look() {
   const auto looks = static_cast<double>(looks_.size());
-  std::vector<RobustMean> means;
-  for (const Metric& metric : metrics_) means.push_back(robust_mean(metric.log_ratios));
+  const std::vector<RobustMean> means = this->means();
   find_alarms(means, options_.alarm_alpha / looks);
   find_passes(means, options_.pass_alpha / looks);
   if (is_confirming()) return;
@@ -144,7 +145,8 @@ inline void SequentialTest::find_alarms(const std::vector<RobustMean>& means, do
 
 inline void SequentialTest::find_passes(const std::vector<RobustMean>& means, double alpha) {
   for (std::size_t m = 0; m < metrics_.size(); ++m) {
-    if (metrics_[m].alarmed || means[m].low(alpha) <= options_.limits.log_max()) continue;
+    const bool is_told = metrics_[m].alarmed || metrics_[m].conclusion == Conclusion::slower;
+    if (is_told || means[m].low(alpha) <= options_.limits.log_max()) continue;
     metrics_[m].conclusion = Conclusion::pass;
   }
 }
@@ -156,8 +158,22 @@ inline void SequentialTest::confirm() {
     if (metric.alarmed && agrees) metric.conclusion = Conclusion::slower;
     metric.alarmed = false;
   }
+  const int before = blocks_;
   merge_fresh();
+  const auto planned = std::upper_bound(looks_.begin(), looks_.end(), before);
+  if (planned != looks_.end() && *planned <= blocks_) look_for_passes();
   end_where_settled();
+}
+
+/// The look that was planned for blocks that were fresh: alarms had theirs.
+inline void SequentialTest::look_for_passes() {
+  find_passes(means(), options_.pass_alpha / static_cast<double>(looks_.size()));
+}
+
+inline std::vector<RobustMean> SequentialTest::means() const {
+  std::vector<RobustMean> means;
+  for (const Metric& metric : metrics_) means.push_back(robust_mean(metric.log_ratios));
+  return means;
 }
 
 /// Fresh blocks that did not agree count with all others from here on.

@@ -43,7 +43,7 @@ class Random {
   /// Uniform in [0, 1), 24 bits of resolution.
   float uniform() noexcept { return static_cast<float>(next() >> 8) * 0x1p-24f; }
 
-  /// Uniform in [low, high).
+  /// Uniform in [low, high]; `high` itself comes from rounding alone.
   float uniform(float low, float high) noexcept { return low + (high - low) * uniform(); }
 
   /// Uniform in {0, ..., n - 1}; the bias is below n / 2^32. n must be positive.

@@ -14,9 +14,9 @@
 
 namespace feedrate::inline v0 {
 
-/// The contents of a small text file, at most 4 MiB; absent where it can't be opened or read.
-inline std::optional<std::string> read_text(const std::string& path) {
-  constexpr std::size_t most = std::size_t{4} << 20;
+/// The contents of a text file, about `most` bytes of it; absent where it can't be opened or read.
+inline std::optional<std::string> read_text(const std::string& path,
+                                            std::size_t most = std::size_t{4} << 20) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
       std::fopen(path.c_str(), "re"), [](auto* f) { return std::fclose(f); });
   if (!file) return std::nullopt;

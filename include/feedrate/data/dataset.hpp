@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,16 +45,26 @@ inline bool fits_in_memory(const Field& field) noexcept {
   return true;
 }
 
+/// Lengths are of 32 bits.
+inline bool has_length(const Shape& shape) noexcept {
+  return shape.rank() > 0 && shape[0] <= std::numeric_limits<std::int32_t>::max();
+}
+
 }  // namespace detail
 
-/// Throws Error(usage) where two fields have the same name, or one takes more bytes than there are
-/// addresses.
+/// Throws Error(usage) where two fields have the same name, one takes more bytes than there are
+/// addresses, or a ragged one has no extent that its length could be of.
 inline const Layout& checked(const Layout& layout) {
   for (std::size_t f = 0; f < layout.size(); ++f) {
     if (!detail::fits_in_memory(layout[f])) {
       throw Error(Fault::usage, "The field '" + layout[f].name +
                                     "' has more elements than fit into memory: make its shape "
                                     "smaller.");
+    }
+    if (layout[f].ragged && !detail::has_length(layout[f].shape)) {
+      throw Error(Fault::usage, "The ragged field '" + layout[f].name +
+                                    "' needs a first extent, of at most 2147483647: the most rows "
+                                    "of a sample.");
     }
     for (std::size_t g = 0; g < f; ++g) {
       if (layout[f].name != layout[g].name) continue;

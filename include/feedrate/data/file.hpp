@@ -11,6 +11,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "feedrate/core/error.hpp"
@@ -31,6 +32,8 @@ class Descriptor {
   }
 
   int fd() const noexcept { return fd_; }
+  /// False where what was written is lost: a quota or a file server may say so only now.
+  bool close() noexcept { return ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR; }
 
  private:
   int fd_;
@@ -61,7 +64,11 @@ inline std::size_t open_regular(const Descriptor& file, const std::string& path)
 }
 
 inline int open_for_reading(const std::string& path) noexcept {
-  return ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  int fd = 0;
+  do {
+    fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);  // FUSE may be interrupted
+  return fd;
 }
 
 /// Reads up to `size` bytes and returns how many there were.

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -49,20 +50,25 @@ inline std::string draft_of(const std::string& path) {
 /// Writes a file that is not there yet, links included.
 inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes,
                       mode_t mode) noexcept {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  return file.fd() >= 0 && write_fully(file.fd(), bytes);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+  return file.fd() >= 0 && write_fully(file.fd(), bytes) && file.close();
 }
 
 }  // namespace detail
 
-/// Replaces the file at `path`. The new one has the permissions of `mode`, less those of the umask.
+/// Replaces the file at `path`. The new one has the permissions of `mode`, less those of the umask,
+/// and the owner of the old one, where this user may give it away.
 /// Throws Error(data) naming it, and leaves what was there before, when the disk is full or
 /// the place can't be written to.
 inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes,
                        mode_t mode = 0666) {
   const std::string draft = detail::draft_of(path);
-  if (detail::write_new(draft, bytes, mode) && std::rename(draft.c_str(), path.c_str()) == 0)
-    return;
+  const bool is_written = detail::write_new(draft, bytes, mode);
+  struct stat old {};
+  if (is_written && ::stat(path.c_str(), &old) == 0) {
+    [[maybe_unused]] const int given = ::chown(draft.c_str(), old.st_uid, old.st_gid);
+  }
+  if (is_written && std::rename(draft.c_str(), path.c_str()) == 0) return;
   const int error = errno;
   ::unlink(draft.c_str());
   detail::throw_unwritable(path, error);

@@ -56,8 +56,7 @@ class Engine final : public SlotOwner {
   }
 
   bool head_is_ready() noexcept { return ring_->is_published(head_); }
-  /// Waits up to `timeout_s` for the head batch. Looks again for a moment first, since sleeping
-  /// costs more than a small batch does.
+  /// Waits up to `timeout_s` for the head batch. First it spins: to sleep costs more than a batch.
   bool wait_for_head(double timeout_s) {
     if (spin_wait([this] { return head_is_ready(); })) return true;
     return consumer_.wait([this] { return head_is_ready(); }, timeout_s);
@@ -97,6 +96,9 @@ class Engine final : public SlotOwner {
                           timeout_s);
   }
 
+  /// Ends all loading: a run stops behind its present sample, and its batch stays unfinished.
+  void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
+
   /// Gives out tickets again.
   void open() {
     const MutexLock lock(release_mutex_);
@@ -121,8 +123,7 @@ class Engine final : public SlotOwner {
   }
   std::size_t slots() const noexcept { return ring_->slots(); }
 
-  /// Lays everything out again. Only while closed, without leases. Throws before it has changed
-  /// anything.
+  /// Lays all out again, while closed and without leases. Throws before it has changed anything.
   void configure(const LoaderOptions& options) {
     const std::size_t samples = source_->size();
     if (samples == 0) throw Error(Fault::data, "The dataset is empty: there is nothing to load.");
@@ -182,10 +183,12 @@ class Engine final : public SlotOwner {
       ring_->slot_of(run.batch).fail(run.begin, std::current_exception());
     }
     Worker::add(self.fill_s, SteadyClock{}.now_s() - start_s);
+    if (stopped_.load(std::memory_order_relaxed)) return;
     if (ring_->finish_run(run.batch, order_->count(run.epoch, run.index))) consumer_.wake_all();
   }
 
   void load_one(const Run& run, std::size_t position, std::size_t i, Worker& self) {
+    if (stopped_.load(std::memory_order_relaxed)) return;
     self.loading.store(i + 1, std::memory_order_relaxed);
     try {
       Random random = order_->random(run.epoch, run.index, position, i);
@@ -234,7 +237,7 @@ class Engine final : public SlotOwner {
 
   // Each on a cache line of its own: different threads write them for every batch.
   Tickets tickets_;
-  alignas(64) std::atomic<bool> closed_{true};
+  alignas(64) std::atomic<bool> closed_{true}, stopped_{false};
   alignas(64) EventCount idle_;
   alignas(64) EventCount consumer_;
 

@@ -126,7 +126,8 @@ class Loader {
     employ(options, automatic_ ? automatic_->settled() : usable_cores());
   }
 
-  int workers() const noexcept { return pool_.size(); }  ///< threads that load now
+  int workers() const noexcept { return pool_.size(); }            ///< threads that load now
+  std::size_t slots() const noexcept { return engine_->slots(); }  ///< batches that have room
   /// Of this rank.
   std::size_t samples_per_epoch() const noexcept { return engine_->order().samples_per_epoch(); }
   /// Of this rank, in a whole epoch.
@@ -169,19 +170,21 @@ class Loader {
       automatic_.emplace(first, options.most_automatic_workers(usable_cores()), options.slots(),
                          has_memory_for_more, options.max_memory_bytes);
     }
-    pool_.resize(automatic_ ? automatic_->workers() : options.workers);
+    if (automatic_) return resize_automatic(automatic_->workers());
+    pool_.resize(options.workers);
+  }
+
+  /// Where no more threads can be started, those that run are enough.
+  void resize_automatic(int workers) try { pool_.resize(workers); } catch (const Error&) {
+    if (pool_.started() == 0) throw;
+    pool_.resize(automatic_->limit(pool_.started()));
   }
 
   void adapt() {
     const double now_s = SteadyClock{}.now_s();
     if (!automatic_->is_due(now_s, consumed_.batches)) return;
     const int workers = automatic_->choose(now_s, counters());
-    if (workers == pool_.size()) return;
-    try {
-      pool_.resize(workers);
-    } catch (const Error&) {  // no thread more can be started
-      pool_.resize(automatic_->limit(pool_.size()));
-    }
+    if (workers != pool_.size()) resize_automatic(workers);
   }
 
   void make_head_ready() {
@@ -193,23 +196,17 @@ class Loader {
     }
   }
 
+  /// Throws when no sample was finished for `stall_s` of waiting.
   bool await_head(double timeout_s) {
     const double start_s = SteadyClock{}.now_s();
     const bool ready = engine_->wait_for_head(timeout_s);
-    watch_progress(ready, start_s, SteadyClock{}.now_s());
+    const double waited_s = SteadyClock{}.now_s() - start_s;
+    consumed_.wait_s += waited_s;
+    quiet_.add(waited_s, timeout_s, counters().filled);
+    const bool has_stalled = !ready && quiet_.reaches(engine_->options().stall_s);
+    if (ready || has_stalled) quiet_.end();
+    if (has_stalled) throw stalled();
     return ready;
-  }
-
-  /// Throws when no sample was finished for `stall_s` of waiting.
-  void watch_progress(bool ready, double start_s, double end_s) {
-    consumed_.wait_s += end_s - start_s;
-    const std::uint64_t filled = counters().filled;
-    if (!quiet_since_s_ || filled != seen_filled_) quiet_since_s_ = start_s;
-    seen_filled_ = filled;
-    if (ready) return quiet_since_s_.reset();
-    if (end_s - *quiet_since_s_ < engine_->options().stall_s) return;
-    quiet_since_s_.reset();
-    throw stalled();
   }
 
   Lease take_head() {
@@ -240,9 +237,8 @@ class Loader {
   std::unique_ptr<Worker> caller_ = std::make_unique<Worker>(-1);
   std::optional<AutomaticWorkers> automatic_;
   LoaderCounters consumed_;
+  detail::QuietTime quiet_;
   HealthMeter meter_{SteadyClock{}.now_s()};
-  std::optional<double> quiet_since_s_;  ///< no sample was finished since then
-  std::uint64_t seen_filled_ = 0;
   bool epoch_gave_ = false;       ///< a sample or an error, in the present epoch
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
 };

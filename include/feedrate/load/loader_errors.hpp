@@ -2,6 +2,7 @@
 // What a loader says when no batch can come.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -45,6 +46,27 @@ inline Error not_started(std::size_t worker, int wanted, int error) {
 inline Error leased() {
   return Error(Fault::usage, "A loader can't be reconfigured while a batch of it is leased.");
 }
+
+/// How long a consumer has waited without a sample being finished.
+class QuietTime {
+ public:
+  /// Adds a wait of `waited_s` that asked for `timeout_s`, at the end of which `filled` samples
+  /// were finished in all. It counts for no more than it asked: the clock runs on while the process
+  /// is stopped.
+  void add(double waited_s, double timeout_s, std::uint64_t filled) noexcept {
+    if (filled != filled_) seconds_ = 0;
+    if (filled == filled_) seconds_ += std::clamp(waited_s, 0.0, std::max(timeout_s, 0.0));
+    filled_ = filled;
+  }
+  void end() noexcept { seconds_ = 0; }
+
+  /// Whether it is `stall_s`; parts of that may sum up to a little less.
+  bool reaches(double stall_s) const noexcept { return seconds_ >= (1 - 1e-9) * stall_s; }
+
+ private:
+  double seconds_ = 0;
+  std::uint64_t filled_ = 0;
+};
 
 /// Names the workers that are at a sample, and the sample.
 inline Error stalled(double stall_s, const std::vector<std::unique_ptr<Worker>>& workers,

@@ -61,7 +61,7 @@ class WorkerPool {
 
   /// From now on `workers` threads fill. Throws Error(usage) when a thread can't be started.
   void resize(int workers) {
-    while (static_cast<int>(threads_.size()) < workers) start_one(workers);
+    while (started() < workers) start_one(workers);
     state_->active.store(workers, std::memory_order_seq_cst);
     state_->surplus.wake_all();
     state_->engine->idle().wake_all();
@@ -70,6 +70,7 @@ class WorkerPool {
   bool left_behind() const noexcept { return threads_.left_behind(); }
 
   int size() const noexcept { return state_->active.load(std::memory_order_relaxed); }
+  int started() const noexcept { return static_cast<int>(threads_.size()); }  ///< surplus ones, too
   const std::vector<std::unique_ptr<Worker>>& workers() const noexcept { return *workers_; }
 
  private:
@@ -114,6 +115,7 @@ class WorkerPool {
   void stop() {
     if (!state_ || left_behind()) return;
     state_->stopping.store(true, std::memory_order_seq_cst);
+    state_->engine->stop();
     state_->surplus.wake_all();
     state_->engine->idle().wake_all();
     threads_.end(state_->engine->consumer(), state_->engine->options().stall_s);

@@ -24,6 +24,7 @@ struct WarmLimits {
   std::size_t least = 0;             ///< samples that are read whatever they take, but for `stop`
   std::function<void()> alive = {};  ///< called after each sample, for whoever watches
   std::size_t samples = 0;           ///< that the part shall have, whatever fits; 0: those that fit
+  std::size_t part = 0;              ///< and so many at least, read or not
 };
 
 /// Reads samples, in the order of a Subset with the same seed, until a limit is met; returns how
@@ -47,7 +48,7 @@ inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
 inline std::shared_ptr<const Source> warmed(std::shared_ptr<const Source> source,
                                             const WarmLimits& limits) {
   const std::size_t fit = warm_up(*source, limits);
-  const std::size_t samples = limits.samples > 0 ? limits.samples : fit;
+  const std::size_t samples = limits.samples > 0 ? limits.samples : std::max(fit, limits.part);
   if (samples >= source->size()) return source;
   return std::make_shared<Subset>(std::move(source), samples, limits.seed);
 }

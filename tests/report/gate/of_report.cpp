@@ -38,16 +38,25 @@ TEST_CASE("The metrics of a report are those of the recommended config", "[of_re
   CHECK(find(metrics, "busy")->value.estimate == Approx(0.4));
 }
 
-TEST_CASE("The ceilings of two turns scatter as one round does", "[of_report]") {
+TEST_CASE("A share over a ceiling scatters as the rounds of both", "[of_report]") {
   // Bug: a share over a ceiling that is told as sharply as a rate of many rounds. Of three rounds
   // the rate's half-width is that of one over the root of three.
-  const auto metrics = metrics_of(testing::example_report());
+  Report report = testing::example_report();
   const auto log_width = [](const Interval& value) {
     return std::log(value.high / value.estimate);
   };
-  const double rate = log_width(find(metrics, "samples_per_s")->value);
-  CHECK(log_width(find(metrics, "fed")->value) == Approx(rate * std::sqrt(3.0)));
-  CHECK(log_width(find(metrics, "utilization")->value) == Approx(rate));
+  const auto width = [&](const char* name) {
+    return log_width(find(metrics_of(report), name)->value);
+  };
+  const double rate = width("samples_per_s");
+  report.outcome.probes.clear();
+  for (const double turns : {1, 2}) {
+    report.outcome.probes.push_back({Part::coupled, report.outcome.recommended().config, {}, {}});
+    CHECK(width("fed") == Approx(rate * std::sqrt(3 * 2 / turns)));
+  }
+  CHECK(width("utilization") == Approx(rate * std::sqrt(3.0 + 1)));
+  report.accelerator = Accelerator{};  // whose steps are exact
+  CHECK(width("utilization") == Approx(rate));
 }
 
 TEST_CASE("What was not measured is no metric", "[of_report]") {

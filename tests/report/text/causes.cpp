@@ -60,6 +60,19 @@ TEST_CASE("A remedy that fresh processes did not confirm is not repeated", "[cau
   CHECK(cause_text(few, two_workers).remedy.find("workers 4") == std::string::npos);
 }
 
+TEST_CASE("A gain that fresh processes did not confirm is in no sentence", "[causes]") {
+  // Bug: an empty optional is read: "2 workers would be 1.3x as fast", or a run that ends by it.
+  const Config eight{.workers = 8, .prefetch = 2};
+  for (const Cause cause : {Cause::too_many_workers, Cause::quota_below_cpus}) {
+    Diagnosis many{.cause = cause, .gain = 1.3, .numbers = {.cores = 2}, .remedy = two_workers};
+    CHECK(cause_text(many, eight).summary.find("2 workers would be 1.3") != std::string::npos);
+    many.gain.reset();
+    many.rejected = true;
+    CHECK(cause_text(many, eight).summary.find("would be") == std::string::npos);
+    CHECK(cause_text(many, eight).summary.ends_with("."));
+  }
+}
+
 TEST_CASE("The JSON of causes has each number that there is", "[causes]") {
   // Bug: a number that a cause has, and that no report shows.
   CHECK(sizeof(CauseNumbers) == detail::cause_numbers.size() * sizeof(double));

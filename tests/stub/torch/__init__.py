@@ -111,6 +111,12 @@ class Generator:
         self._random.seed(seed)
         return self
 
+    def get_state(self):
+        return self._random.getstate()
+
+    def set_state(self, state):
+        self._random.setstate(state)
+
 
 def manual_seed(seed):
     _generator.seed(seed)

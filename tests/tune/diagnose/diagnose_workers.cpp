@@ -129,6 +129,17 @@ TEST_CASE("Workers beyond the cores that slow each other down are too many", "[d
   CHECK_THAT(first_text(many).remedy, ContainsSubstring("workers 2"));
 }
 
+TEST_CASE("Workers that stay, and go with a change of their number, do not hide it", "[diagnose]") {
+  // Bug: 16 workers of a script on 2 cores, no cause: the trials with fewer keep theirs.
+  Config own = eight_workers, fewer = two_workers;
+  own.persistent = false;
+  fewer.persistent = true;
+  Evidence many = planted_evidence(own, 300, {.loader = 310, .device = 1000});
+  many.environment.cpus = planted_cpus(2);
+  many.trials.push_back(planted_trial(fewer, 600, 1000));
+  CHECK(first_cause(many) == "too_many_workers");
+}
+
 TEST_CASE("No two causes ask for more workers and for fewer", "[diagnose]") {
   // Bug: "use fewer workers" and "use more workers" in the same list.
   Evidence both =

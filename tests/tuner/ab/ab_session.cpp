@@ -125,6 +125,22 @@ TEST_CASE("Runs that measure different things are refused", "[ab]") {
           "HEAD lacks 'a'");
 }
 
+TEST_CASE("Metrics are told apart by name, in whatever order a run has them", "[ab]") {
+  // Bug: a benchmark that is registered earlier in HEAD, and gets the figures of another.
+  const auto timed = [](const std::string& name, double ns) {
+    return ProgramMetric{.name = name, .unit = "ns", .value = ns, .higher_is_better = false};
+  };
+  MadeUp base([&](int) { return ProgramRun{{timed("a", 100), timed("b", 9000)}, 0}; });
+  MadeUp head([&](int) { return ProgramRun{{timed("b", 9000), timed("a", 150)}, 0}; });
+  const Gate gate = gate_of(outcome_of(base, head));
+  REQUIRE(gate.metrics.size() == 2);
+  CHECK(gate.metrics[0].name == "a");
+  CHECK(gate.metrics[0].conclusion == Conclusion::slower);
+  CHECK(gate.metrics[0].value.estimate == Catch::Approx(150));
+  CHECK(gate.metrics[1].conclusion != Conclusion::slower);
+  CHECK(gate.metrics[1].value.estimate == Catch::Approx(9000));
+}
+
 TEST_CASE("A planted loss that is found is a requirement met, one that passes is not", "[ab]") {
   // Bug: `slower` is exit code 1 even where a loss was planted to be found.
   AbRequest request;

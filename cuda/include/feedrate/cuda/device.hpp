@@ -77,12 +77,19 @@ inline double memory_bytes_per_s(int index) {
   return told > 0 ? told : guess;
 }
 
+/// The calling thread's device.
+inline int current_device() {
+  int index = 0;
+  check(cudaGetDevice(&index), "asking for the current GPU");
+  return index;
+}
+
 /// Bytes of the current device's L2 cache. A guess where the driver tells none: a T4 has as many,
 /// by NVIDIA's white paper on Turing.
 inline std::size_t l2_bytes() {
-  int index = 0, told = 0;
-  check(cudaGetDevice(&index), "asking for the current GPU");
-  check(cudaDeviceGetAttribute(&told, cudaDevAttrL2CacheSize, index), "asking for a cache");
+  int told = 0;
+  check(cudaDeviceGetAttribute(&told, cudaDevAttrL2CacheSize, current_device()),
+        "asking for a cache");
   constexpr std::size_t guess = std::size_t{4} << 20;
   return told > 0 ? static_cast<std::size_t>(told) : guess;
 }
@@ -102,5 +109,22 @@ inline Device find_device(const std::string& uuid) {
 inline void use_device(int index) {
   check(cudaSetDevice(index), "choosing a GPU");
 }
+
+/// Makes device `index` the calling thread's for its own lifetime.
+class OnDevice {
+ public:
+  explicit OnDevice(int index) : before_(current_device()), moves_(index != before_) {
+    if (moves_) use_device(index);
+  }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+  ~OnDevice() {
+    if (moves_ && cudaSetDevice(before_) != cudaSuccess) cudaGetLastError();
+  }
+
+ private:
+  int before_;
+  bool moves_;
+};
 
 }  // namespace feedrate::inline v0::cuda

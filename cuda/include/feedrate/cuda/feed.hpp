@@ -39,7 +39,7 @@ class Feed {
   /// Throws what Loader::next() throws; the feed can be called again then. On an error of the
   /// device all leases end, and every further call throws the same.
   std::optional<Batch> next() {
-    uploader_.make_room();
+    uploader_.make_room(loader_->slots() - 1);
     std::optional<Lease> lease = take();
     if (lease) {
       const Range range(range_names::copy);

@@ -5,13 +5,16 @@
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "feedrate/cuda/device.hpp"
 #include "feedrate/cuda/memory.hpp"
 #include "feedrate/cuda/stream.hpp"
+#include "feedrate/cuda/transfer.hpp"
 #include "feedrate/load/lease.hpp"
 
 namespace feedrate::inline v0::cuda {
@@ -19,14 +22,15 @@ namespace feedrate::inline v0::cuda {
 /// How a feed copies batches.
 struct FeedOptions {
   int slots = 3;        ///< batches that have room on the device; with 1 nothing overlaps
-  double stall_s = 30;  ///< a copy that does not end for so long means that the device is lost
+  double stall_s = 30;  ///< a copy that began and does not end for so long: the device is lost
+  double queue_s = longest_queue_s;  ///< the same for work of yours that a copy waits for
 
   bool operator==(const FeedOptions&) const = default;
 };
 
-/// Copies batches to the current device on a stream of its own. Events alone order the two streams:
-/// work on `compute` waits for its batch's copy, a copy waits until the batch that lay in its slot
-/// before was consumed. For one thread; `compute` must outlive it.
+/// Copies batches to a device, which is current when this is made, on a stream of its own. Events
+/// alone order the two streams: work on `compute` waits for its batch's copy, a copy waits until
+/// the batch that lay in its slot before was consumed. For one thread; `compute` must outlive it.
 ///
 /// From pinned memory `upload` only queues, and waits where the device is `slots` copies behind.
 /// From other memory it returns when the runtime has read the bytes, which blocks the host. After
@@ -36,13 +40,13 @@ class Uploader {
  public:
   /// Throws Error(usage) on invalid options.
   explicit Uploader(cudaStream_t compute, const FeedOptions& options = {})
-      : compute_(compute), stall_s_(checked(options).stall_s) {
+      : compute_(compute), options_(checked(options)), device_(current_device()) {
     slots_.resize(static_cast<std::size_t>(options.slots));
   }
   Uploader(const Uploader&) = delete;
   Uploader& operator=(const Uploader&) = delete;
 
-  /// Waits, for `stall_s` at most, until no queued work touches the slots.
+  /// Waits until no queued work touches the slots, as long as the options say.
   ~Uploader() {
     try {
       if (!failure_) wait_for_all();
@@ -60,6 +64,7 @@ class Uploader {
     if (batch_bytes <= slot_bytes_ && !failure_) return;
     guarded([this] { wait_for_all(); });
     slot_bytes_ = 0;
+    const OnDevice here(device_);
     memory_ = DeviceMemory();
     memory_ = DeviceMemory(batch_bytes * slots_.size());
     slot_bytes_ = batch_bytes;
@@ -89,12 +94,12 @@ class Uploader {
   }
 
   /// Ends the leases of copies that are done, and waits until no more than copies_in_flight are
-  /// left.
-  void make_room() {
-    const auto most = static_cast<std::uint64_t>(std::max<std::size_t>(1, slots_.size() - 1));
+  /// left, and no more than `most`.
+  void make_room(std::size_t most = std::numeric_limits<std::size_t>::max()) {
+    const std::uint64_t pending = std::min(most, std::max<std::size_t>(1, slots_.size() - 1));
     guarded([&] {
       look();
-      if (queued_ > most) wait_for_copies(queued_ - most);
+      if (queued_ > pending) wait_for_copies(queued_ - pending);
     });
   }
 
@@ -119,10 +124,11 @@ class Uploader {
   };
 
   static const FeedOptions& checked(const FeedOptions& options) {
-    if (options.slots >= 1 && options.stall_s > 0) return options;
-    throw Error(Fault::usage, "A feed needs at least 1 slot and a positive stall_s; it was given " +
-                                  std::to_string(options.slots) + " and " +
-                                  std::to_string(options.stall_s) + ".");
+    if (options.slots >= 1 && options.stall_s > 0 && options.queue_s > 0) return options;
+    throw Error(Fault::usage,
+                "A feed needs at least 1 slot, and a positive stall_s and queue_s; it was given " +
+                    std::to_string(options.slots) + ", " + std::to_string(options.stall_s) +
+                    " and " + std::to_string(options.queue_s) + ".");
   }
 
   /// Runs `work`. When that fails no lease is left, and no copy where one could still end.
@@ -148,7 +154,7 @@ class Uploader {
   /// True where the device was lost meanwhile; what failed first is told.
   bool end_copies() noexcept {
     try {
-      copy_.synchronize(stall_s_);
+      copy_.synchronize(options_.queue_s);
     } catch (const DeviceLost&) {
       return true;
     } catch (...) {
@@ -205,7 +211,11 @@ class Uploader {
   }
 
   void wait_for_copies(std::uint64_t uploads) {
-    while (copied_ < uploads) wait_until([this] { return end_oldest(); }, stall_s_, "a copy");
+    while (copied_ < uploads) {
+      wait_until([this] { return slot_of(copied_).started.done(); }, options_.queue_s,
+                 "the work before a copy");
+      wait_until([this] { return end_oldest(); }, options_.stall_s, "a copy");
+    }
   }
 
   void wait_for_all() {
@@ -213,11 +223,12 @@ class Uploader {
     wait_for_copies(queued_);
     Event& consumed = slot_of(queued_ - 1).consumed;
     consumed.record(compute_);
-    wait_until([&] { return consumed.done(); }, stall_s_, "the work on its last batch");
+    wait_until([&] { return consumed.done(); }, options_.queue_s, "the work on its last batch");
   }
 
   cudaStream_t compute_;
-  double stall_s_;
+  FeedOptions options_;
+  int device_;
   Stream copy_;
   DeviceMemory memory_;
   std::size_t slot_bytes_ = 0;

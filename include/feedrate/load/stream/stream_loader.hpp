@@ -35,7 +35,7 @@ class StreamLoader {
  public:
   using Epoch = EpochOf<StreamLoader>;
 
-  /// Throws Error(usage) on invalid options, std::bad_alloc where batches don't fit in memory.
+  /// Throws Error(usage) on invalid options, OutOfMemory where batches don't fit in memory.
   template <Stream S>
   explicit StreamLoader(S stream, const StreamOptions& options = {})
       : state_(std::make_shared<State>(
@@ -162,7 +162,9 @@ class StreamLoader {
     while (threads_.size() == 0 && !engine.is_decided()) engine.fill_one(state_->caller);
     const double start_s = SteadyClock{}.now_s();
     const double stall_s = engine.options().stall_s;
-    const bool ready = engine.consumer().wait([&] { return engine.is_decided(); }, stall_s);
+    bool ready = false;  // in parts: the clock runs on while the process is stopped
+    for (int part = 0; part < 5 && !ready; ++part)
+      ready = engine.consumer().wait([&] { return engine.is_decided(); }, stall_s / 5);
     consumed_.wait_s += SteadyClock{}.now_s() - start_s;
     if (ready) return;
     throw Error(Fault::data, "No batch of the stream was finished for " + std::to_string(stall_s) +

@@ -46,18 +46,26 @@ inline Interval as_rate(double value, const Interval& rate, double errors = 1) n
           value * std::pow(rate.high / rate.estimate, errors)};
 }
 
-/// With two values of each part, as the ceilings are measured, its error is that of one round.
-inline std::optional<Interval> fed_interval(const Trial& trial) {
+/// Loop and step were measured in turn, once or more: each has the error of so many rounds.
+inline std::optional<Interval> fed_interval(const Report& report, const Trial& trial) {
   const auto fed = trial.fed();
   if (!fed) return std::nullopt;
-  const double errors = std::sqrt(static_cast<double>(trial.rounds.size()));
+  const auto& probes = report.outcome.probes;
+  const auto turns = std::count_if(probes.begin(), probes.end(), [&](const Probe& probe) {
+    return probe.part == Part::coupled && probe.config == trial.config;
+  });
+  const auto rounds = static_cast<double>(trial.rounds.size());
+  const double errors =
+      std::sqrt(rounds * 2 / static_cast<double>(std::max<std::ptrdiff_t>(turns, 1)));
   return as_rate(*fed, trial.samples_per_s(), errors);
 }
 
+/// The fastest step was measured in one round. That of an emulated device is exact.
 inline std::optional<Interval> utilization_interval(const Report& report, const Trial& trial) {
   const auto share = of_best(report, trial);
   if (!share) return std::nullopt;
-  return as_rate(*share, trial.samples_per_s());
+  const auto rounds = static_cast<double>(trial.rounds.size());
+  return as_rate(*share, trial.samples_per_s(), report.accelerator ? 1 : std::sqrt(rounds + 1));
 }
 
 /// A script's is that of fresh processes, where those were run.
@@ -75,7 +83,7 @@ inline std::optional<Interval> speedup_interval(const Report& report) {
 
 /// What `--require` of a run may name.
 inline constexpr std::array<RunMetric, 7> run_metrics = {{
-    {{"fed", "1"}, [](const Report&, const Trial& trial) { return detail::fed_interval(trial); }},
+    {{"fed", "1"}, detail::fed_interval},
     {{"busy", "1"},
      [](const Report&, const Trial& trial) -> std::optional<Interval> {
        return detail::mean_over_rounds(trial, [](const Round& round) { return round.busy(); });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,8 @@ inline std::vector<std::string> offer_lines(const Outcome& outcome, bool all = t
     return cause_words::settings(outcome.recommended().config, outcome.trials[trial].config);
   };
   for (const TierChoice& choice : outcome.tiers) {
-    const bool may_be_faster = choice.speedup.high > outcome.choice().speedup.estimate;
+    const bool may_be_faster = std::isfinite(choice.speedup.high) &&
+                               choice.speedup.high > outcome.choice().speedup.estimate;
     if (choice.tier > outcome.headline && choice.trial != outcome.reference && may_be_faster &&
         is_new(choice.trial)) {
       lines.push_back(detail::offer_text(choice, change(choice.trial)));

@@ -24,9 +24,15 @@ inline CauseText waiting_samples(const Diagnosis& d, const Config& now) {
           "Workers mostly wait, so use more workers than cores: " + settings(d, now) + "."};
 }
 
+/// "; 2 workers would be 1.3x as fast.", where that is known.
+inline std::string with_other_workers(const Diagnosis& d) {
+  if (!d.gain) return ".";
+  return "; " + counted(d.remedy->workers, "worker") + " would be " + factor(*d.gain) + " as fast.";
+}
+
 inline CauseText too_many_workers(const Diagnosis& d, const Config& now) {
-  return {counted(now.workers, "worker") + " share " + counted(d.numbers.cores, "core") + "; " +
-              counted(d.remedy->workers, "worker") + " would be " + factor(*d.gain) + " as fast.",
+  return {counted(now.workers, "worker") + " share " + counted(d.numbers.cores, "core") +
+              with_other_workers(d),
           {},
           "Use fewer workers: " + settings(d, now) + "."};
 }
@@ -38,10 +44,10 @@ inline CauseText quota_below_cpus(const Diagnosis& d, const Config& now) {
   if (!d.remedy) {
     return {quota + ", and loading uses all of it.", {}, "Raise the CPU quota, then add workers."};
   }
-  return {quota + ", but " + counted(now.workers, "worker") + " compete for it; " +
-              counted(d.remedy->workers, "worker") + " would be " + factor(*d.gain) + " as fast.",
-          {},
-          "Choose workers by the quota: " + settings(d, now) + "."};
+  return {
+      quota + ", but " + counted(now.workers, "worker") + " compete for it" + with_other_workers(d),
+      {},
+      "Choose workers by the quota: " + settings(d, now) + "."};
 }
 
 /// Pools within the workers, or too many threads of the step beside them.
@@ -134,8 +140,8 @@ inline CauseText preprocess_on_device(const Diagnosis& d, const Config& now) {
     return {loader_against_device(numbers, now), part_of_loading("Augmenting", numbers),
             "Send raw bytes; crop, mirror and normalise them on the device."};
   }
-  return {"Workers turn pixels into floats before the copy; on the device it is " +
-              factor(*d.gain) + " as fast.",
+  return {"Workers turn pixels into floats before the copy" +
+              (d.gain ? "; on the device it is " + factor(*d.gain) + " as fast." : "."),
           known(numbers.copy_samples_per_s)
               ? "Copies reach " + rate(numbers.copy_samples_per_s) + " as floats and " +
                     rate(numbers.better_copy_samples_per_s) + " as bytes."

@@ -2,6 +2,7 @@
 // The sentence of a comparison, for the message of a test.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "feedrate/compare/comparison.hpp"
@@ -12,10 +13,14 @@ namespace feedrate::inline v0 {
 /// "slower: 0.80 times as fast as base (95 % interval 0.78 to 0.82, 12 blocks of four runs)".
 inline std::string text_of(const Comparison& comparison) {
   const Interval& ratio = comparison.speed_ratio;
-  std::string text = std::string(name_of(comparison.conclusion)) + ": " + fixed(ratio.estimate, 2) +
-                     " times as fast as base (95 % interval " + fixed(ratio.low, 2) + " to " +
-                     fixed(ratio.high, 2) + ", " + std::to_string(comparison.blocks) +
-                     " blocks of four runs";
+  std::string text = std::string(name_of(comparison.conclusion)) + ": ";
+  if (std::isfinite(ratio.high)) {
+    text += fixed(ratio.estimate, 2) + " times as fast as base (95 % interval " +
+            fixed(ratio.low, 2) + " to " + fixed(ratio.high, 2) + ", ";
+  } else {
+    text += "too little was measured to compare (";
+  }
+  text += std::to_string(comparison.blocks) + " blocks of four runs";
   if (comparison.disturbed > 0) {
     text += ", " + std::to_string(comparison.disturbed) + " disturbed ones left out";
   }

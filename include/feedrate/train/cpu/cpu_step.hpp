@@ -29,7 +29,8 @@ namespace feedrate::inline v0 {
 /// Trains a model with activations and operands of products stored as `Storage` (float or
 /// BFloat16), everything else in float. Each thread takes a contiguous share of the batch; their
 /// gradients are summed in order, so results depend on the number of threads but not on luck.
-/// All memory is allocated by the constructor.
+/// All memory is allocated by the constructor. From then on the BLAS of the process works in one
+/// thread.
 template <class Storage>
 class CpuStep final : public AnyStep {
  public:

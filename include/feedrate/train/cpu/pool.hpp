@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -35,12 +37,20 @@ class Pool {
 
   int threads() const noexcept { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Makes `threads` threads take part from now on; throws Error(usage) below 1.
+  /// Makes `threads` threads take part from now on. Throws Error(usage) below 1, or where one can't
+  /// be started: then the caller works alone.
   void resize(int threads) {
     if (threads < 1) throw Error(Fault::usage, "A thread pool needs at least one thread.");
     if (threads == this->threads()) return;
     stop();
-    while (this->threads() < threads) workers_.emplace_back([this] { work(); });
+    try {
+      while (this->threads() < threads) workers_.emplace_back([this] { work(); });
+    } catch (const std::system_error& error) {
+      stop();
+      throw Error(Fault::usage, "Could not start " + std::to_string(threads) +
+                                    " threads of a step: " + error.what() +
+                                    ". Ask for fewer or raise the limit (ulimit -u).");
+    }
   }
 
   /// Calls f(part) for 0 <= part < parts, once each, and returns when all are done. If some

@@ -122,9 +122,10 @@ inline std::optional<Alternative> more_workers(const Case& of) {
 
 /// Fewer workers, all else alike, are faster.
 inline std::optional<Alternative> fewer_workers(const Case& of) {
-  const auto better = alternative(of.evidence, [&](const Config& config) {
-    return config.workers > 0 && config.workers < of.config().workers &&
-           differs_only_in(&Config::workers, of.config(), config);
+  const auto better = alternative(of.evidence, [&](Config other) {
+    other.persistent = of.config().persistent;  // what a script has changed with its workers
+    return other.workers > 0 && other.workers < of.config().workers &&
+           differs_only_in(&Config::workers, of.config(), other);
   });
   return is_worth_it(of, better) ? better : std::nullopt;
 }

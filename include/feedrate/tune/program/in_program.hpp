@@ -123,17 +123,22 @@ inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try
   tuned.not_kept = error.what();
 }
 
-/// The data within the page cache as far as they fit, but a batch at least, and the step.
+/// The data within the page cache as far as they fit, and the step. A part has a batch for each
+/// rank at least. Of data that a sampler chooses from it is all: its indices are of the whole.
 inline Workload workload_of(const std::shared_ptr<const Source>& source, MakeStep make_step,
                             const ProgramOptions& options, const MemoryLimits& memory,
                             int largest_batch) {
+  const auto batch = static_cast<std::size_t>(largest_batch);
+  const auto world = static_cast<std::size_t>(options.order.shard.world);
   Workload workload;
   workload.name = "program";
-  workload.source = warmed(source, {.bytes = memory.free_bytes / 2,
-                                    .seconds = options.budget_s / 5,
-                                    .seed = options.seed,
-                                    .stop = options.stop,
-                                    .least = static_cast<std::size_t>(largest_batch)});
+  workload.source =
+      warmed(source, {.bytes = memory.free_bytes / 2,
+                      .seconds = options.budget_s / 5,
+                      .seed = options.seed,
+                      .stop = options.stop,
+                      .least = batch,
+                      .part = options.order.sampler ? source->size() : batch * world});
   workload.make_step = std::move(make_step.make);
   workload.step_sees_config = make_step.sees_config;
   workload.joules = options.joules;

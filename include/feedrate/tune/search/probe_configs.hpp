@@ -35,7 +35,7 @@ class ProbeConfigs {
     config = loading_within(sweep_.options().space, config).value_or(config);
     if (workers == 1) return canonical(config);
     const auto middle = std::next(batches.begin(), static_cast<long>(batches.size() - 1) / 2);
-    const int affordable = affordable_batch(std::max(workers, 1));
+    const int affordable = std::min(affordable_batch(std::max(workers, 1)), most_batch_);
     if (affordable < *middle) {
       const auto above = batches.upper_bound(affordable);
       if (above != batches.begin()) config.batch = *std::prev(above);
