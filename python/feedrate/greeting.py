@@ -116,12 +116,13 @@ class Member:
     def is_now(self, value):
         held = self._value()
         if _is_plain(held):
-            return (value,) == (held,)  # NaN differs from itself, but not within tuples
+            # NaN differs from itself, but not within tuples. What is no plain value may not tell whether it is equal.
+            return _is_plain(value) and (value,) == (held,)
         if value is not held:
             return False
         now = elements_of(value)
         return len(now) == len(self._elements) and all(
-            then is None or then is other or (_is_plain(then) and then == other)
+            then is None or then is other or (_is_plain(then) and _is_plain(other) and then == other)
             for then, other in zip(self._elements, now))
 
 
@@ -132,10 +133,14 @@ def elements_of(value):
             return [value._version]
         flat = value if isinstance(value, list) else value.flat
         places = range(0, len(flat), max(1, len(flat) // MOST_ELEMENTS))
-        # NumPy makes its numbers anew each time.
-        return [len(flat), *(flat[place] if flat is value else str(flat[place]) for place in places)]
+        return [len(flat), *(_kept(flat[place]) for place in places)]
     except Exception:  # it is of another kind
         return []
+
+
+def _kept(element):
+    """NumPy makes its numbers anew each time: their text tells them apart."""
+    return str(element) if hasattr(element, "dtype") and getattr(element, "ndim", None) == 0 else element
 
 
 def _is_plain(value):

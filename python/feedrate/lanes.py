@@ -21,7 +21,7 @@ MOST_PARKED_WORKERS = 64
 OWN = "own"  # the key of the lane that the script had before any other
 MOST_WAIT_S = 1.0
 NAP_S = 1e-3
-OF_CONFIG = 4  # batches that fail with a config, and none with the script's own settings, until it is to blame
+OF_CONFIG = 8  # batches that fail with a config, and none with the script's own settings, until it is to blame
 SHARED_MEMORY = "/dev/shm"
 
 
@@ -58,9 +58,9 @@ class Indices:
         return next(self)
 
     def have_no_end(self):
-        """Whether the sampler gives more in a pass than its length, as one that never ends."""
+        """Whether the sampler gives more than twice its length in a pass, as one that never ends."""
         length = length_of(self._sampler)
-        while length is not None and not self._passed and self._count <= length:
+        while length is not None and not self._passed and self._count <= 2 * length:
             for index in self._drawn:
                 self._ahead.append(index)
                 self._count += 1

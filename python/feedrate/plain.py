@@ -109,13 +109,21 @@ class PlainReporter(Reporter):
 class Pass(StandIn):
     """An iterator whose batches are reported."""
 
-    def __init__(self, inner, told):
-        """`told` yields the batches of `inner`, and tells autotune."""
+    def __init__(self, inner, told, go_on):
+        """`told` yields the batches of `inner`, and tells autotune; `go_on()` those behind an error, as PyTorch's
+        iterators go on."""
         super().__init__(inner)
         self._told = told
+        self._go_on = go_on
 
     def __next__(self):
-        return next(self._told)
+        try:
+            return next(self._told)
+        except StopIteration:
+            raise
+        except Exception:
+            self._told = self._go_on()
+            raise
 
 
 class Plain:
@@ -172,7 +180,8 @@ class Plain:
             self._updates = Updates(lambda: self.evaluations.updated(self._is_between))
             self._awaited_s = time.monotonic() + AWAITED_S
             self._reporter.is_whole = self._is_whole
-        return Pass(batches, self._pass(loader, iter(batches), making_s))
+        inner = iter(batches)
+        return Pass(batches, self._pass(loader, inner, making_s), lambda: self._pass(loader, inner, None))
 
     def _pass(self, loader, batches, making_s):
         """Begins as the script asks for the first batch: what it does between making the iterator and that is
@@ -200,8 +209,12 @@ class Plain:
                 steps = self._steps(readable)
                 yield from reported(steps, lambda batch: self._samples(loader, batch), reporter,
                                     lambda: self._end(steps))
-        finally:
+        except Exception:  # of the script's data: it may ask for the next batch
+            raise
+        except BaseException:  # the script left the pass
             self._leave(loader, batches)
+            raise
+        self._leave(loader, batches)
 
     def _steps(self, batches):
         for batch in batches:

@@ -16,7 +16,7 @@ import os
 import random
 import sys
 import warnings
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 
 import torch
 from torch.utils import data
@@ -196,8 +196,8 @@ class _Files:
                       stall_s=loader.timeout or 60)
 
     def batches(self, threads, seed):
-        """Of an epoch that has begun. Where they are pinned, the next one is meanwhile, by another thread; the script's
-        own functions are called by the thread of the loop."""
+        """Of an epoch that has begun. Where they are pinned, the next one is meanwhile, by another thread; but the
+        script's own functions are called by the thread of the loop, batch by batch."""
         seeds = random.Random(seed)
 
         def take():
@@ -206,24 +206,14 @@ class _Files:
                 return END
             return self._computed(seeds.getrandbits(63), *batch) if self.calls_script else self._plain(*batch)
 
-        def begin(pool):
-            if not self.calls_script:
-                return pool.submit(lambda: self._pinned(take()))
-            try:
-                return pool.submit(self._pinned, take())
-            except Exception as error:  # of this batch: the one before is still to be given
-                failed = Future()
-                failed.set_exception(error)
-                return failed
-
-        if not self.pins:
+        if not self.pins or self.calls_script:
             while (batch := take()) is not END:
-                yield batch
+                yield self._pinned(batch) if self.pins else batch
             return
         with ThreadPoolExecutor(1, "feedrate-pin") as pool:
-            coming = begin(pool)
+            coming = pool.submit(lambda: self._pinned(take()))
             while (batch := coming.result()) is not END:
-                coming = begin(pool)
+                coming = pool.submit(lambda: self._pinned(take()))
                 yield batch
 
     @property

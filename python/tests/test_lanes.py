@@ -743,7 +743,7 @@ class Blame(unittest.TestCase):
         self.assertEqual(self.fails(100), (True, None))
 
     def test_is_of_none_where_the_script_s_own_fails_too_or_has_had_few_batches(self):
-        for own_batches, own_fails in ((100, True), (3, False), (5, False)):
+        for own_batches, own_fails in ((100, True), (3, False), (9, False)):
             gives_up, told = self.fails(own_batches, own_fails)
             self.assertFalse(gives_up)
             self.assertIn("ValueError: bad zip file (test_lanes.py:", told["error"])
@@ -751,9 +751,9 @@ class Blame(unittest.TestCase):
     def test_counts_large_batches_as_several(self):
         # Would catch a batch of four times the size blamed for meeting four times as many bad samples.
         own, large = Taken(), Taken()
-        for _ in range(15):
+        for _ in range(31):
             own.add(1)
-        for _ in range(4):
+        for _ in range(8):
             large.add(4, failed=1)
         self.assertFalse(large.are_worse_than(own))
         own.add(1)

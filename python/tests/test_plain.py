@@ -449,6 +449,21 @@ class Data(Launch):
         with mock.patch("sys.stderr", io.StringIO()), self.assertRaises(ValueError):
             self.told(loader=data.DataLoader(Rows(), batch_size=1, sampler=[5] * 9), leaves_out=True)
 
+    def test_that_can_t_be_read_and_is_passed_over_by_the_script_is_no_end(self):
+        # Bug: under `autotune ab` the epoch of a script that catches such errors ended at the first one.
+        loader = data.DataLoader(Rows(), batch_size=4)
+        passing = Plain(lambda: PlainReporter(Connection()), None, torch).iterate(loader, iter)
+        taken = failed = 0
+        while True:
+            try:
+                next(passing)
+                taken += 1
+            except StopIteration:
+                break
+            except ValueError:
+                failed += 1
+        self.assertEqual((taken, failed), (2, 1))
+
     def test_that_can_t_be_read_ends_a_launch_that_confirms_nothing(self):
         # Bug: `autotune ab` passes a command that dies of its own data.
         with self.assertRaisesRegex(ValueError, "row 5"):

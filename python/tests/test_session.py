@@ -13,6 +13,7 @@ import tempfile
 import threading
 import types
 import unittest
+import weakref
 from unittest import mock
 
 from stub import MODULES, data, torch
@@ -780,7 +781,7 @@ class Epochs(Asking):
         """What the session says that the script changes of its dataset between two epochs."""
         dataset = Numbers(12)
         dataset.rows, dataset.transform = [[i] for i in range(100)], object()
-        dataset.cache, dataset.file = [None] * 100, None
+        dataset.cache, dataset.file, dataset.size = [None] * 100, None, 64
         self.channel = Channel([question("coupled"), question("device")])
         session = Session(self.channel, data.DataLoader(dataset, batch_size=4), torch.ones(4, 2), None, given=2)
         with self.assertRaises(Over):
@@ -797,6 +798,28 @@ class Epochs(Asking):
         self.assertEqual(self.changed(lambda one: one.rows.append([])), "rows")
         self.assertEqual(self.changed(lambda one: one.rows.reverse()), "rows")
         self.assertEqual(self.changed(lambda one: setattr(one, "transform", object())), "transform")
+
+    def test_with_what_can_not_be_compared_are_told_of_too(self):
+        # Bug: a label that becomes an array, whose comparison raised; a large member, kept until the epoch ends.
+        class Soft:
+            def __eq__(self, other):
+                raise ValueError("the truth value of an array is ambiguous")
+
+        class Member:
+            @property
+            def _version(self):
+                raise RuntimeError("inference tensors do not track version counters")
+
+        held = []
+
+        def replace(dataset):
+            dataset.rows = [7] + [Soft()] * 99
+            dataset.size = Soft()
+            held.append(weakref.ref(dataset.transform) if isinstance(dataset.transform, Member) else None)
+            dataset.transform = Member()
+
+        self.assertEqual(self.changed(replace), "rows, size, transform")
+        self.assertTrue(all(one() is None for one in held if one is not None))
 
     def test_that_fill_what_was_empty_are_no_change(self):
         # Would catch a warning of each dataset that keeps what it loaded, or opens its file late.

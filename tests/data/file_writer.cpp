@@ -60,6 +60,21 @@ TEST_CASE("Two writers of one file never share a draft") {
   CHECK(read_bytes(folder / "draft") == Bytes{1});
 }
 
+TEST_CASE("A file that is written like another has its permissions") {
+  // Bug: a script of mode 0600 that others may read after a change, or 0755 that no longer runs.
+  const TemporaryFolder folder;
+  for (const mode_t mode : {0600, 0755, 0640}) {
+    struct stat like {};
+    like.st_mode = S_IFREG | mode;
+    like.st_uid = ::getuid();
+    like.st_gid = ::getgid();
+    write_file(folder / "file", Bytes{1}, 0666, &like);
+    struct stat now {};
+    REQUIRE(::stat((folder / "file").c_str(), &now) == 0);
+    CHECK((now.st_mode & 07777) == mode);
+  }
+}
+
 TEST_CASE("A place that can't be written to is named") {
   // Bug: the error is swallowed and the caller goes on without a file.
   CHECK(contains(error_of([] { write_file("/nowhere/file", Bytes{1}); }), "/nowhere/file"));

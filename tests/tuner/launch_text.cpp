@@ -31,6 +31,8 @@ TEST_CASE("A line that would hide a word is none to paste: the options are named
   CHECK(launch_text(command, {"train.py", "--image-key", "img"},
                     {{{"words", Json::array()}, {"given", {"-j", "8"}}}},
                     Json::object()) == "Give the script -j 8 where it is launched.");
+  CHECK(launch_text(command, {"train.py", "--image-key", "img"}, Json::array(),
+                    {{"WORKERS", "8"}}) == "Set WORKERS=8 where the script is launched.");
 }
 
 TEST_CASE("Where another program launches the script, its options are named alone", "[script]") {

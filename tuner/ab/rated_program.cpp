@@ -26,8 +26,10 @@ CommandTrials make_trials(const AbRequest& request, const std::vector<std::strin
 }  // namespace
 
 LaunchSpec launch_of(const AbRequest& request, const std::vector<std::string>& words) {
-  return launch_of(CommandRequest{
-      .words = words, .folder = request.folder, .keep_trackers = request.keep_trackers});
+  return launch_of(CommandRequest{.words = words,
+                                  .rate = request.rate,
+                                  .folder = request.folder,
+                                  .keep_trackers = request.keep_trackers});
 }
 
 RatedProgram::RatedProgram(const AbRequest& request, const std::vector<std::string>& words,

@@ -240,7 +240,7 @@ std::string CommandLaunch::how_mute(const std::string& until) const {
   const std::string& caught = source_.not_a_rate();
   if (caught.empty()) {
     return "printed nothing that matches " + rate + " " + until +
-           " (what a program does not flush is not seen)";
+           " (output that is not flushed is not seen)";
   }
   return "printed no rate " + until + ": " + rate + " caught '" + printable(caught) + "'";
 }

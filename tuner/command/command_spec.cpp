@@ -21,7 +21,8 @@ constexpr std::array<std::pair<const char*, const char*>, 5> tracker_switches = 
 
 LaunchSpec launch_of(const CommandRequest& command) {
   LaunchSpec spec{command.words, {}, command.folder, command.keep_state};
-  if (command.rate) spec.environment.emplace_back("PYTHONUNBUFFERED", "1");  // lines come at once
+  if (command.rate && !std::getenv("PYTHONUNBUFFERED"))
+    spec.environment.emplace_back("PYTHONUNBUFFERED", "1");  // lines come at once
   if (command.keep_trackers) return spec;
   for (const auto& [name, value] : tracker_switches) {
     if (!std::getenv(name)) spec.environment.emplace_back(name, value);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "screen/apply_patch.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -42,9 +42,8 @@ std::string content_of(const std::string& path) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-void write_content(const std::string& path, const std::string& text, fs::perms mode) {
-  write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  fs::permissions(path, mode);
+void write_content(const std::string& path, const std::string& text, const struct stat& like) {
+  write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, 0600, &like);
 }
 
 /// "a/train.py" of "--- a/train.py": without the first folder, as of `patch -p1`.
@@ -199,9 +198,10 @@ void replace_files(const std::vector<PatchedFile>& files) {
   }
   for (const PatchedFile& file : files) {
     const std::string path = fs::canonical(file.path).string();
-    const fs::perms mode = fs::status(path).permissions();
-    write_content(file.path + ".orig", file.before, mode);
-    write_content(path, file.after, mode);
+    struct stat was {};
+    if (::stat(path.c_str(), &was) != 0) throw fs::filesystem_error("stat", path, {});
+    write_content(file.path + ".orig", file.before, was);
+    write_content(path, file.after, was);
   }
 }
 

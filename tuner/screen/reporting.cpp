@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 #include "command/command_trials.hpp"
 #include "feedrate/core/clock.hpp"
@@ -100,9 +101,11 @@ std::vector<NextStep> next_steps(const Report& report, const TuneRequest& reques
 /// What the report's file is called after.
 std::string name_of_workload(const TuneRequest& request) {
   if (request.is_command()) {
-    const std::filesystem::path name = name_of_command(request.command.words);
-    const std::string kind = name.extension();  // of pkg.train there is none: it is a module
-    return (kind == ".py" || kind == ".sh" ? name.stem() : name.filename()).string();
+    const auto& words = request.command.words;
+    const std::string name = name_of_command(words);
+    const auto at = std::find(words.begin(), words.end(), name);
+    const bool is_module = at != words.begin() && at != words.end() && *std::prev(at) == "-m";
+    return is_module ? name : std::filesystem::path(name).stem().string();
   }
   return request.data.path.empty() ? request.data.workload_name() : "data";
 }

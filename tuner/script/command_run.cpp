@@ -34,6 +34,7 @@ std::unique_ptr<TrialRunner> make_launches(const CommandRun& run, std::optional<
   auto socket = std::make_unique<ControlSocket>();
   add_hook(plan.spec, *socket);
   plan.spec.environment.emplace_back("FEEDRATE_PLAIN", "1");
+  plan.spec.environment.emplace_back("FEEDRATE_LEAVES_OUT", "1");
   return std::make_unique<CommandTrials>(std::move(plan), std::move(socket), std::move(known));
 }
 

@@ -46,6 +46,12 @@ std::string advice(const Json& options, const Json& environment) {
     given.insert(given.end(), words.begin(), words.end());
     if (words.empty()) gone.insert(gone.end(), old.begin(), old.end());
   }
+  if (given.empty() && gone.empty()) {
+    std::string text;
+    for (const auto& [name, value] : environment.items())
+      text += (text.empty() ? "Set " : " and ") + set_to(name, value);
+    return text + " where the script is launched.";
+  }
   if (given.empty()) {
     std::string text = "Launch the script without " + shell_line(gone);
     for (const auto& [name, value] : environment.items()) text += ", with " + set_to(name, value);

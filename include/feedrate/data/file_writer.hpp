@@ -48,27 +48,30 @@ inline std::string draft_of(const std::string& path) {
 }
 
 /// Writes a file that is not there yet, links included.
-inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes,
-                      mode_t mode) noexcept {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-  return file.fd() >= 0 && write_fully(file.fd(), bytes) && file.close();
+inline bool write_new(const std::string& path, std::span<const std::uint8_t> bytes, mode_t mode,
+                      const struct stat* like = nullptr) noexcept {
+  constexpr mode_t own = 0600;
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  Descriptor file(::open(path.c_str(), flags, like ? own : mode));
+  if (file.fd() < 0 || !write_fully(file.fd(), bytes)) return false;
+  if (like) {
+    [[maybe_unused]] const int given = ::fchown(file.fd(), like->st_uid, like->st_gid);
+    if (::fchmod(file.fd(), like->st_mode & 07777) != 0) return false;
+  }
+  return file.close();
 }
 
 }  // namespace detail
 
-/// Replaces the file at `path`. The new one has the permissions of `mode`, less those of the umask,
-/// and the owner of the old one, where this user may give it away.
-/// Throws Error(data) naming it, and leaves what was there before, when the disk is full or
-/// the place can't be written to.
+/// Replaces the file at `path`. The new one has the permissions of `mode`, less those of the umask;
+/// or those of `like`, and its owner, where this user may give a file away. Throws Error(data)
+/// naming it, and leaves what was there before, when the disk is full or the place can't be written
+/// to.
 inline void write_file(const std::string& path, std::span<const std::uint8_t> bytes,
-                       mode_t mode = 0666) {
+                       mode_t mode = 0666, const struct stat* like = nullptr) {
   const std::string draft = detail::draft_of(path);
-  const bool is_written = detail::write_new(draft, bytes, mode);
-  struct stat old {};
-  if (is_written && ::stat(path.c_str(), &old) == 0) {
-    [[maybe_unused]] const int given = ::chown(draft.c_str(), old.st_uid, old.st_gid);
-  }
-  if (is_written && std::rename(draft.c_str(), path.c_str()) == 0) return;
+  if (detail::write_new(draft, bytes, mode, like) && std::rename(draft.c_str(), path.c_str()) == 0)
+    return;
   const int error = errno;
   ::unlink(draft.c_str());
   detail::throw_unwritable(path, error);

@@ -138,6 +138,9 @@ TEST_CASE("Workers that stay, and go with a change of their number, do not hide 
   many.environment.cpus = planted_cpus(2);
   many.trials.push_back(planted_trial(fewer, 600, 1000));
   CHECK(first_cause(many) == "too_many_workers");
+  own.persistent = true;  // as many that stay are as fast
+  many.trials.push_back(planted_trial(own, 590, 1000));
+  CHECK_THAT(causes_in(many), !ContainsSubstring("too_many_workers"));
 }
 
 TEST_CASE("No two causes ask for more workers and for fewer", "[diagnose]") {

@@ -20,7 +20,7 @@ namespace detail {
 /// "1.90x as fast as now (95 % interval 1.80 to 2.00, 12 new pairs of rounds)."
 inline std::string gain_sentence(const Outcome& outcome) {
   const Interval& speedup = outcome.verified ? *outcome.verified : outcome.choice().speedup;
-  if (!std::isfinite(speedup.high)) return "As it is now it did not run: there is no gain to tell.";
+  if (!std::isfinite(speedup.high)) return "The present settings did not run, so no gain is known.";
   std::string text = format_number(speedup.estimate) + "x as fast as now";
   text += " (95 % interval " + format_number(speedup.low) + " to " + format_number(speedup.high);
   const auto pairs = static_cast<std::size_t>(outcome.verified_rounds);

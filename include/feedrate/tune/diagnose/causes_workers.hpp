@@ -120,14 +120,21 @@ inline std::optional<Alternative> more_workers(const Case& of) {
   return is_worth_it(of, better) ? better : std::nullopt;
 }
 
-/// Fewer workers, all else alike, are faster.
+/// Fewer workers, all else alike, are faster. Those of a script may stay besides; but it is not
+/// their number where as many that stay gain as much.
 inline std::optional<Alternative> fewer_workers(const Case& of) {
+  const Config& own = of.config();
   const auto better = alternative(of.evidence, [&](Config other) {
-    other.persistent = of.config().persistent;  // what a script has changed with its workers
-    return other.workers > 0 && other.workers < of.config().workers &&
-           differs_only_in(&Config::workers, of.config(), other);
+    other.persistent = own.persistent;
+    return other.workers > 0 && other.workers < own.workers &&
+           differs_only_in(&Config::workers, own, other);
   });
-  return is_worth_it(of, better) ? better : std::nullopt;
+  if (!is_worth_it(of, better)) return std::nullopt;
+  const auto as_many = fastest(of.evidence, [&](const Config& other) {
+    return differs_only_in(&Config::persistent, own, other);
+  });
+  constexpr double clearly = 1.05;
+  return as_many && better->gain < clearly * as_many->gain ? std::nullopt : better;
 }
 
 /// More workers or fewer, whichever gain more: no two causes ask for both.

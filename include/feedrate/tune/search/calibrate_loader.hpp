@@ -133,8 +133,7 @@ class LoaderCalibration {
       const Request request{Part::loader, configs_.roomiest(workers), sweep_.probe_options()};
       auto round = sweep_.probe(request, "calibrate");
       if (round) cores_used_ = round->cpu_s / round->duration_s;
-      if (round || !sweep_.lacked_memory() || out_of_time()) return round;
-      if (!configs_.take_less_room(workers)) return round;
+      if (round || !sweep_.lacked_memory() || !configs_.take_less_room(workers)) return round;
     }
   }
 
