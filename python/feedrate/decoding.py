@@ -10,10 +10,12 @@ import contextlib
 import importlib.util
 import multiprocessing
 import os
-import random
 import sys
 import time
 import warnings
+
+from .batches import length_of
+from .random_numbers import kept_random_numbers
 
 SAMPLES = 48
 LIMIT_S = 3.0  # for the samples
@@ -84,7 +86,7 @@ def cost_of(dataset, torch, now=time.thread_time):
     """Seconds of PIL and of whole samples, and of other decoders for the same files; None where the
     dataset has no index, or PIL decodes nothing in it."""
     image = sys.modules.get("PIL.Image")
-    count = _length_of(dataset)
+    count = length_of(dataset) or 0
     if image is None or count == 0 or isinstance(dataset, torch.utils.data.IterableDataset):
         return None
     chosen = range(0, count, max(1, count // SAMPLES))[:SAMPLES]
@@ -192,22 +194,10 @@ DECODERS = {"torchvision.io.decode_jpeg": _torchvision, "torchcodec.decoders.dec
 @contextlib.contextmanager
 def kept_state(torch):
     """Transforms draw numbers, and a worker has one thread: the script shall not notice."""
-    numpy_random = getattr(sys.modules.get("numpy"), "random", None)
-    threads, state, torch_state = torch.get_num_threads(), random.getstate(), torch.get_rng_state()
-    numpy_state = numpy_random.get_state() if numpy_random else None
+    threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with kept_random_numbers(torch):
+            yield
     finally:
         torch.set_num_threads(threads)
-        random.setstate(state)
-        torch.set_rng_state(torch_state)
-        if numpy_random:
-            numpy_random.set_state(numpy_state)
-
-
-def _length_of(dataset):
-    try:
-        return len(dataset)
-    except (TypeError, NotImplementedError):
-        return 0

@@ -139,7 +139,7 @@ def elements_of(value):
 
 
 def _kept(element):
-    """NumPy makes its numbers anew each time: their text tells them apart."""
+    """NumPy returns a new object for each of its numbers, so their text is compared."""
     return str(element) if hasattr(element, "dtype") and getattr(element, "ndim", None) == 0 else element
 
 

@@ -115,7 +115,7 @@ def workers_of(config, torch):
         "prefetch_factor": config["prefetch"] if config["workers"] > 0 else None,
         "_iterator": None,
     }
-    if torch.cuda.is_available():  # for accelerators of other makers it stays as it is
+    if torch.cuda.is_available():  # on other accelerators it stays as the script has it
         changes["pin_memory"] = config["pinned"]
     if config["workers"] == 0:
         changes.update(timeout=0, persistent_workers=False,

@@ -10,7 +10,6 @@ import copy
 import html
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -201,23 +200,20 @@ def generators_of(loader):
 @contextlib.contextmanager
 def kept(objects, generators=()):
     """Restores the states of the objects, and of random numbers, at the end."""
-    torch, numpy = sys.modules["torch"], sys.modules.get("numpy")
+    from .random_numbers import kept_random_numbers
+
+    torch = sys.modules["torch"]
     states = [copy.deepcopy(one.state_dict()) for one in objects]
     generator_states = [generator.get_state() for generator in generators]
-    python_state, torch_state = random.getstate(), torch.get_rng_state()
-    numpy_state = numpy.random.get_state() if numpy else None
     cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
     try:
-        yield
+        with kept_random_numbers(torch):
+            yield
     finally:
         for one, state in zip(objects, states):
             one.load_state_dict(state)
         for generator, state in zip(generators, generator_states):
             generator.set_state(state)
-        random.setstate(python_state)
-        torch.set_rng_state(torch_state)
-        if numpy:
-            numpy.random.set_state(numpy_state)
         if cuda_states is not None:
             torch.cuda.set_rng_state_all(cuda_states)
 

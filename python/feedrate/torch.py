@@ -9,7 +9,6 @@ come in the order of PyTorch's own loader with the same seed. Crops and mirror i
 generator of its own. Everything else is loaded by PyTorch, and a warning says why.
 """
 
-import contextlib
 import functools
 import itertools
 import os
@@ -23,6 +22,7 @@ from torch.utils import data
 
 from . import transforms
 from .batches import length_of
+from .random_numbers import kept_random_numbers
 
 try:
     from torchvision.datasets import DatasetFolder, ImageFolder
@@ -227,7 +227,8 @@ class _Files:
     def _computed(self, seed, images, labels):
         """A batch with what the script's functions make of it. As in a worker, they have random numbers of their own."""
         images, labels = self._plain(images, labels)
-        with random_numbers_of(seed):
+        with kept_random_numbers(torch):
+            seed_random_numbers(seed)
             if self.rest:
                 images = [functools.reduce(lambda image, step: step(image), self.rest, image) for image in images]
             targets = labels.tolist()
@@ -243,23 +244,12 @@ class _Files:
         return data._utils.pin_memory.pin_memory(batch)
 
 
-@contextlib.contextmanager
-def random_numbers_of(seed):
-    """Random numbers of Python, NumPy and PyTorch begin at a seed, and afterwards go on where they were."""
-    numpy = sys.modules.get("numpy")
-    python_state, torch_state = random.getstate(), torch.get_rng_state()
-    numpy_state = numpy.random.get_state() if numpy else None
+def seed_random_numbers(seed):
+    """Of Python, NumPy and PyTorch on the CPU."""
     random.seed(seed)
     torch.default_generator.manual_seed(seed)
-    if numpy:
-        numpy.random.seed(seed % 2**32)
-    try:
-        yield
-    finally:
-        random.setstate(python_state)
-        torch.set_rng_state(torch_state)
-        if numpy:
-            numpy.random.set_state(numpy_state)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(seed % 2**32)
 
 
 def _check(loader):

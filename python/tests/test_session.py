@@ -793,7 +793,7 @@ class Epochs(Asking):
         return [one["sets"] for one in self.channel.sent if "round" in one][-1]
 
     def test_with_other_rows_or_transforms_are_told_of(self):
-        # Bug: negatives drawn anew in each epoch, or a stronger transform, that workers which stay never see.
+        # Bug: workers that stay never see the negatives that each epoch draws, or a stronger transform.
         self.assertEqual(self.changed(lambda one: setattr(one, "rows", list(one.rows))), "rows")
         self.assertEqual(self.changed(lambda one: one.rows.append([])), "rows")
         self.assertEqual(self.changed(lambda one: one.rows.reverse()), "rows")

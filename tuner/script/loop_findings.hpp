@@ -46,9 +46,10 @@ class LoopFindings {
   std::vector<std::string> warnings() const {
     std::vector<std::string> warnings;
     if (data_errors_ > 0) {
+      const bool one = data_errors_ == 1;
       warnings.push_back("The script's own data failed in " + std::to_string(data_errors_) +
-                         (data_errors_ == 1 ? " batch" : " batches") +
-                         ", whatever the settings, and these were left out: " + data_error_ +
+                         (one ? " batch, which was" : " batches, which were") +
+                         " left out, whatever the settings: " + data_error_ +
                          ". Without autotune the script ends there.");
     }
     if (deaths_ > 0) {
@@ -63,8 +64,7 @@ class LoopFindings {
     if (!dataset_sets_.empty()) {
       warnings.push_back(
           "The script changes these values of its dataset between epochs: " + dataset_sets_ +
-          ". Workers that stay do not see the new values. With --persistent off they start again "
-          "in "
+          ". Workers that stay do not see the new values. Use --persistent off: then they start in "
           "each epoch.");
     }
     return warnings;

@@ -65,7 +65,6 @@ class SequentialTest {
   void find_passes(const std::vector<RobustMean>& means, double alpha);
   void confirm();
   void merge_fresh();
-  void look_for_passes();
   std::vector<RobustMean> means() const;
   void give_up_if_hopeless(const std::vector<RobustMean>& means);
   void end_where_settled();
@@ -160,14 +159,11 @@ inline void SequentialTest::confirm() {
   }
   const int before = blocks_;
   merge_fresh();
+  // A look that was planned for one of the fresh blocks is taken now: alarms had theirs.
   const auto planned = std::upper_bound(looks_.begin(), looks_.end(), before);
-  if (planned != looks_.end() && *planned <= blocks_) look_for_passes();
+  if (planned != looks_.end() && *planned <= blocks_)
+    find_passes(means(), options_.pass_alpha / static_cast<double>(looks_.size()));
   end_where_settled();
-}
-
-/// The look that was planned for blocks that were fresh: alarms had theirs.
-inline void SequentialTest::look_for_passes() {
-  find_passes(means(), options_.pass_alpha / static_cast<double>(looks_.size()));
 }
 
 inline std::vector<RobustMean> SequentialTest::means() const {

@@ -32,7 +32,7 @@ class Descriptor {
   }
 
   int fd() const noexcept { return fd_; }
-  /// False where what was written is lost: a quota or a file server may say so only now.
+  /// False if the file could not be written: a quota or a file server may report that only now.
   bool close() noexcept { return ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR; }
 
  private:

@@ -151,6 +151,8 @@ struct Shelf {
   bool evict(std::size_t) const { return false; }
 };
 
+static_assert(Stored<Shelf>);
+
 TEST_CASE("A sampler chooses from all samples, and each rank gets whole batches", "[program]") {
   // Bug: every config fails, since only a part of the data was read into the page cache in time.
   Counting step;

@@ -46,7 +46,7 @@ class Uploader {
   Uploader(const Uploader&) = delete;
   Uploader& operator=(const Uploader&) = delete;
 
-  /// Waits until no queued work touches the slots, as long as the options say.
+  /// Waits until no queued work touches the slots, within the bounds of the options.
   ~Uploader() {
     try {
       if (!failure_) wait_for_all();
