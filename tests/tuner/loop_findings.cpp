@@ -46,7 +46,7 @@ TEST_CASE("What a round has shown of a loop stays known", "[loop_findings]") {
   CHECK(script.batches_per_update == 4);
   const Sentences told = findings.warnings();
   REQUIRE(told.size() == 2);
-  CHECK(told[0].starts_with("The script's own data failed in 1 batch, whatever the settings"));
+  CHECK(told[0].starts_with("The script's own data failed in 1 batch, which was left out"));
   CHECK(told[1].starts_with("The script changes these values of its dataset"));
 }
 
