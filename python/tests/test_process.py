@@ -37,6 +37,10 @@ class OfTheMachine(unittest.TestCase):
         self.assertEqual(process.stolen_from(1, 0, 2), 0)
         self.assertEqual(process.stolen_from(1, 4, -1), 0)
 
+    def test_nothing_is_stolen_from_processes_whose_seconds_went_with_them(self):
+        # Would catch a worker that ended within a round, and a round that waited for less than nothing.
+        self.assertEqual(process.stolen_from(-1, 4, 2), 0)
+
 
 if __name__ == "__main__":
     unittest.main()
