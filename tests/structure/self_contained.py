@@ -22,6 +22,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wsign-conversion
 # Device headers are compiled with the stand-in, since not every machine has the toolkit.
 FOLDERS = [f"-I{ROOT / 'tests' / 'standin' / 'include'}", f"-I{INCLUDE}", f"-I{CUDA}"]
 BASES = 8
+WEIGHTS = {"nlohmann/json.hpp": 60}  # what the compiler reads for it, in headers of the usual size
 
 
 @functools.cache
@@ -32,13 +33,18 @@ def closure(header):
     return frozenset(names).union(*(closure(name) for name in names))
 
 
+def weight(header):
+    """What the compiler reads for a header, in headers of the usual size."""
+    return sum(WEIGHTS.get(name, 1) for name in closure(header))
+
+
 def chosen_bases(all_headers):
-    """The headers that save most: each of those above one is spared its closure, or what it has more
+    """The headers that save most: each of those above one is spared its weight, or what it has more
     than a base chosen before."""
     spared, chosen = dict.fromkeys(all_headers, 0), []
 
     def gain(base):
-        return sum(max(0, len(closure(base)) - spared[header]) for header in all_headers
+        return sum(max(0, weight(base) - spared[header]) for header in all_headers
                    if base in closure(header))
 
     while len(chosen) < BASES:
@@ -46,7 +52,7 @@ def chosen_bases(all_headers):
         chosen.append(base)
         for header in all_headers:
             if base in closure(header):
-                spared[header] = max(spared[header], len(closure(base)))
+                spared[header] = max(spared[header], weight(base))
     return chosen
 
 
@@ -73,7 +79,7 @@ def compile_alone(header, bases):
     """The messages about `header` in a unit of its own, where it is included twice."""
     source = f'#include "{header}"\n#include "{header}"\n'
     below = [base for base, path in bases.items() if path and base in closure(header)]
-    largest = max(below, key=lambda base: len(closure(base)), default=None)
+    largest = max(below, key=weight, default=None)
     return said_of_ours(source, *(["-Winvalid-pch", "-include", bases[largest]] if largest else []))
 
 

@@ -153,7 +153,7 @@ void remove_copy(const std::string& path) {
 }
 
 /// The paths by which a folder may be named: the real one, and that of the shell.
-std::vector<std::string> names_of(const std::string& folder) {
+std::vector<std::string> paths_to(const std::string& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(folder.empty() ? "." : folder, error);
   if (error) throw_uncopied(folder, error.value());
@@ -186,7 +186,7 @@ bool begins_path(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-FolderCopy::FolderCopy(const std::string& folder) : names_(names_of(folder)) {
+FolderCopy::FolderCopy(const std::string& folder) : names_(paths_to(folder)) {
   const fs::path top = names_.front();
   require_little(top);
   copy_ = folder_beside(top);
