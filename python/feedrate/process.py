@@ -47,7 +47,7 @@ def machine_cpu(path="/proc/stat"):
 def stolen_from(cpu_s, used_s, stolen_s):
     """What of the stolen time fell on processes that used `cpu_s`: as much as of the used.
 
-    `cpu_s` is below 0 where a process ended between its two readings: nothing fell on those that are left.
+    `cpu_s` is below 0 where a process ended between its two readings. Then the answer is 0.
     """
     return max(0.0, stolen_s) * min(1.0, max(0.0, cpu_s) / used_s) if used_s > 0 else 0.0
 
