@@ -832,10 +832,30 @@ def a_loader_that_is_made_in_each_epoch_is_told_of(tmp):
 
 
 @test
-def a_value_of_the_dataset_that_changes_from_epoch_to_epoch_is_told_of(tmp):
-    # Bug: workers that stay, recommended without a word to a script whose dataset they do not see change.
-    report, _, _ = tuned(tmp, "kinds.py", "sets_a_value_of_its_dataset", options=TWO, budget="3s")
+def a_script_that_changes_its_dataset_between_epochs_gets_workers_that_start_in_each(tmp):
+    # Bug: workers that stay, recommended to a script whose dataset they do not see change.
+    report, _, err = tuned(tmp, "kinds.py", "sets_a_value_of_its_dataset", options=TWO, budget="3s")
+    nothing_fails(report)
+    gains_by_workers(report)
+    assert "changes its dataset between epochs (size)" in err and "The search begins again" in err, err
+    assert not any(trial["config"]["persistent"] for trial in report["trials"]), report["trials"]
+    assert report["workload"]["script"]["start_fixed"].endswith("between epochs: size"), report["workload"]
+    assert "persistent_workers" not in report["settings"][0]["text"], report["settings"]
+    assert any(note.startswith("persistent_workers stays off: ") for note in report["notes"]), report["notes"]
+    # Who chose workers that stay is told what that means.
+    options = [*TWO, "--persistent", "on"]
+    report, _, err = tuned(tmp, "kinds.py", "sets_a_value_of_its_dataset", options=options, budget="3s")
+    assert "The search begins again" not in err, err
     assert any("its dataset between epochs: size." in text for text in report["warnings"]), report["warnings"]
+
+
+@test
+def a_search_that_began_again_is_resumed_as_it_was(tmp):
+    # Bug: a journal that holds the rounds of the plan before.
+    report, _, _ = tuned(tmp, "kinds.py", "sets_a_value_of_its_dataset", options=TWO, budget="2s")
+    code, _, err = run("--resume", "r.json", cwd=tmp, env=environment())
+    assert code == 0 and "The search begins again" not in err, (code, err)
+    assert report_of(tmp)["trials"] == report["trials"], "the rounds are others"
 
 
 @test

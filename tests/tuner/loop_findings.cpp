@@ -24,7 +24,7 @@ TEST_CASE("Of a loop without faults nothing is told", "[loop_findings]") {
   findings.read(quiet());
   Script script;
   findings.tell(script);
-  CHECK(findings.warnings().empty());
+  CHECK(findings.warnings(true).empty());
   CHECK_FALSE(script.waits_for_other());
   CHECK(script.batches_per_update == 0);
 }
@@ -44,7 +44,9 @@ TEST_CASE("What a round has shown of a loop stays known", "[loop_findings]") {
   CHECK(script.waits_for_other());
   CHECK(script.other_loader == "unlabelled");
   CHECK(script.batches_per_update == 4);
-  const Sentences told = findings.warnings();
+  CHECK(findings.dataset_sets() == "size");
+  CHECK(findings.warnings(false).size() == 1);  // workers that start in each epoch see what is new
+  const Sentences told = findings.warnings(true);
   REQUIRE(told.size() == 2);
   CHECK(told[0].starts_with("The script's own data failed in 1 batch, which was left out"));
   CHECK(told[1].starts_with("The script changes these values of its dataset"));
@@ -54,11 +56,11 @@ TEST_CASE("What a script died of is told with how often that was", "[loop_findin
   // Bug: "the last time The script ended".
   LoopFindings findings;
   findings.add_death("The script ended by itself with exit code 1.");
-  CHECK(findings.warnings().at(0) ==
+  CHECK(findings.warnings(false).at(0) ==
         "The script ended by itself with exit code 1. It was launched again with the same settings "
         "and went on.");
   findings.add_death("The script was killed.");
-  CHECK(findings.warnings().at(0) ==
+  CHECK(findings.warnings(false).at(0) ==
         "The script was killed. It was launched again with the same settings and went on (2 times "
         "in all).");
 }

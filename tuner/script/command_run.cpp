@@ -111,6 +111,17 @@ void note_launches(const CommandRun& run, const ConfirmPlan& plan, bool stays) {
            " pairs of fresh processes, unchanged and with the recommended settings.");
 }
 
+/// How the recommended config is to be read, a sentence each.
+void add_remarks(Report& report) {
+  const auto& script = report.workload.script;
+  if (!script || report.outcome.tiers.empty()) return;
+  const Config& config = report.outcome.recommended().config;
+  const std::string stream = stream_text(*script, config);
+  if (!stream.empty()) report.notes.push_back(stream);
+  if (script->start_fixed.empty() || config.workers == 0 || config.persistent) return;
+  report.notes.push_back("persistent_workers stays off: " + script->start_fixed + ".");
+}
+
 /// Launches the recommended config and the script as it is in fresh processes.
 Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   const Script& script = *report.workload.script;
@@ -190,6 +201,7 @@ std::unique_ptr<TrialRunner> make_command_trials(const CommandRun& run,
   ScriptPlan plan;
   plan.spec = launch_of(run.request.command);
   plan.loader = run.request.command.loader;
+  plan.persistent_is_given = run.request.axes.has(&Config::persistent);
   plan.timeout_s = run.request.trial_timeout_s;
   plan.say = run.note;
   plan.waiting = run.waiting;
@@ -210,10 +222,7 @@ void finish_command(const CommandRun& run, std::unique_ptr<TrialRunner> trials, 
   if (!report.outcome.tiers.empty()) report.settings = settings[report.outcome.choice().trial];
   confirm_recommendation(run, report, std::move(settings));
   promise.settle();
-  if (const auto& script = report.workload.script; script && !report.outcome.tiers.empty()) {
-    const std::string stream = stream_text(*script, report.outcome.recommended().config);
-    if (!stream.empty()) report.notes.push_back(stream);
-  }
+  add_remarks(report);
   if (run.request.command.keep_state) {
     report.notes.push_back(
         "The launches ran in copies of the folder: what they wrote there is gone.");

@@ -36,14 +36,18 @@ class LoopFindings {
     ++deaths_;
   }
 
+  /// Values of its dataset that the script changes between two epochs, by name; empty: none so far.
+  const std::string& dataset_sets() const noexcept { return dataset_sets_; }
+
   void tell(Script& script) const {
     script.batches_per_update = batches_per_update_;
     script.other_loader = other_loader_;
     script.other_share = other_share_;
   }
 
-  /// What the user should act on, a sentence each.
-  std::vector<std::string> warnings() const {
+  /// What the user should act on, a sentence each. `workers_stay`: of the script as it is, or by
+  /// --persistent.
+  std::vector<std::string> warnings(bool workers_stay) const {
     std::vector<std::string> warnings;
     if (data_errors_ > 0) {
       const bool one = data_errors_ == 1;
@@ -61,11 +65,11 @@ class LoopFindings {
           "The script makes its DataLoader in each epoch, and its workers start each time. Make it "
           "once, before the loop over epochs.");
     }
-    if (!dataset_sets_.empty()) {
+    if (workers_stay && !dataset_sets_.empty()) {
       warnings.push_back(
           "The script changes these values of its dataset between epochs: " + dataset_sets_ +
-          ". Workers that stay do not see the new values. Use --persistent off: then they start in "
-          "each epoch.");
+          ". Workers that stay do not see the new values: without persistent_workers=True they "
+          "start in each epoch.");
     }
     return warnings;
   }

@@ -182,7 +182,26 @@ Round ScriptTrials::run(const Request& request) {
   const OthersMeter others;
   Round round = in_step ? run_exactly(request, batches_for(request)) : run_for_time(request);
   round.others_share = others.share();
+  require_current_plan();
   return round;
+}
+
+void ScriptTrials::require_current_plan() {
+  std::string& fixed = prepared_->info.script->start_fixed;
+  const std::string& sets = findings_.dataset_sets();
+  if (plan_.persistent_is_given || !fixed.empty() || sets.empty()) return;
+  fixed =
+      "workers that stay would not see what the script changes in its dataset between epochs: " +
+      sets;
+  throw PlanOutdated{
+      "The script changes its dataset between epochs (" + sets +
+      "), which workers that stay do not see. The search begins again, with workers that "
+      "start in each epoch."};
+}
+
+std::vector<std::string> ScriptTrials::warnings() const {
+  const Script& script = *prepared_->info.script;
+  return findings_.warnings(plan_.persistent_is_given || script.config.persistent);
 }
 
 Round ScriptTrials::run_for_time(const Request& request) {

@@ -22,8 +22,9 @@ namespace feedrate {
 /// A script to be tuned.
 struct ScriptPlan {
   LaunchSpec spec;
-  std::string loader;     ///< which one, by number or name; empty: the hook chooses
-  double timeout_s = 60;  ///< a trial that finishes no batch for so long is ended
+  std::string loader;                ///< which one, by number or name; empty: the hook chooses
+  bool persistent_is_given = false;  ///< the user chose whether workers stay
+  double timeout_s = 60;             ///< a trial that finishes no batch for so long is ended
   std::function<void(const std::string&)> say = [](const std::string&) {};
   std::function<void(double)> waiting = [](double) {};  ///< seconds so far, for its loop
   const std::atomic<bool>* stop = nullptr;              ///< ends the preparation
@@ -41,6 +42,8 @@ class ScriptTrials final : public TrialRunner {
   /// to attach to, Error(trials) where it fails before.
   void start() override;
 
+  /// Throws PlanOutdated where the script has changed its dataset between two epochs for the first
+  /// time: workers that stay do not see that.
   Round run(const Request& request) override;
   bool can_run(Part part) const override { return part != Part::copy; }
   double epoch_boundary_s(const Config& config) override;
@@ -52,7 +55,7 @@ class ScriptTrials final : public TrialRunner {
   /// minute on.
   double now_s() override;
   std::vector<std::string> notes() const override;
-  std::vector<std::string> warnings() const override { return findings_.warnings(); }
+  std::vector<std::string> warnings() const override;
   std::vector<Setting> settings(const Outcome& outcome, std::size_t trial) override;
   std::string decoding() override;
   void try_levers(Outcome& outcome) override;
@@ -68,6 +71,7 @@ class ScriptTrials final : public TrialRunner {
   std::vector<Json> ask(const Json& question, Watch watch);
   std::vector<Json> ask_until_answered(const Json& question, const Watch& watch);
   Json question_about(const Request& request) const;
+  void require_current_plan();
   Round run_for_time(const Request& request);
   Round run_exactly(const Request& request, int batches);
   int warm_up_of(const Config& config) const;

@@ -22,6 +22,12 @@ struct Prepared {
 /// Throws Error(data) where the data are not those that earlier trials of the run have used.
 void require_unchanged(const WorkloadInfo& now, const WorkloadInfo& before);
 
+/// Thrown by run() where a round has shown what the plan of the search did not know, and prepared()
+/// knows now. No exception of one config: it ends the search, which begins again.
+struct PlanOutdated {
+  std::string why;  ///< a sentence
+};
+
 /// A measurer with a workload of its own.
 class TrialRunner : public Measurer {
  public:

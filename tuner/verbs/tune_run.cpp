@@ -8,8 +8,6 @@
 
 #include "feedrate/report/gate/of_report.hpp"
 #include "feedrate/report/text/format.hpp"
-#include "feedrate/tune/diagnose/what_if.hpp"
-#include "feedrate/tune/tuner.hpp"
 #include "gate/gate_output.hpp"
 #include "plan/command_plan.hpp"
 #include "plan/environment.hpp"
@@ -48,10 +46,9 @@ int TuneRun::operator()() {
   require_writable(request_.gate, request_.inputs());
   require_change_can_be_made(request_);
   begin();
-  plan();
-  open_journal();
-  Journaled measurer(*trials_, journal_.get(), recorded(), keeping());
-  Outcome outcome = search(measurer);
+  std::optional<Journaled> made;
+  Outcome outcome = plan_and_search(made);
+  Journaled& measurer = *made;
   progress_.clear();
   update(report_, outcome, measurer, wall_s(measurer), request_, file_);
   if (request_.is_command()) finish_command(command_run(), std::move(trials_), report_);
@@ -198,53 +195,6 @@ JournalKeeping TuneRun::keeping() {
 void TuneRun::say_lost(const std::string& why) {
   progress_.clear();
   print_error("autotune: " + why + "\n");
-}
-
-Outcome TuneRun::search(Journaled& measurer) {
-  plan_.stop = &stop_;
-  plan_.abort = &abort_;
-  plan_.observe = [&](const Progress& state) {
-    if (measurer.is_live()) progress_.show(state);
-  };
-  plan_.save = [&](const Outcome& outcome) { save(outcome, measurer); };
-  Outcome outcome = tune(measurer, plan_);
-  if (!request_.is_command()) ask_what_if(measurer, outcome);
-  measurer.finish();
-  return outcome;
-}
-
-void TuneRun::ask_what_if(Journaled& measurer, Outcome& outcome) {
-  if (!request_.search.what_if || outcome.interrupted) return;
-  WhatIfOptions wanted;
-  wanted.round.seconds = std::clamp(plan_.budget_s / 150, 0.05, wanted.round.seconds);
-  wanted.round.abort = &abort_;
-  wanted.budget_s = std::min(wanted.budget_s, plan_.budget_s);
-  wanted.seed = plan_.seed;
-  wanted.stop = &stop_;
-  const double end_s = measurer.now_s() + wanted.budget_s;
-  wanted.observe = [&](std::string_view, const Config& config) {
-    Progress state;
-    state.phase = "what if";
-    state.config = &config;
-    state.elapsed_s = measurer.now_s();
-    state.budget_s = end_s;
-    plan_.observe(state);
-  };
-  what_if(measurer, outcome, wanted);
-  diagnose(outcome, plan_.environment);
-  outcome.interrupted = stop_.load(std::memory_order_relaxed);
-}
-
-/// A report that is not the last one is that of a run which was ended, until the last one comes.
-/// While recorded answers are given again, the report on disk knows more.
-void TuneRun::save(const Outcome& outcome, Journaled& measurer) {
-  if (!measurer.is_live()) return;
-  file_.save([&]() -> const Report& {
-    Outcome partial = outcome;
-    partial.interrupted = true;
-    update(report_, partial, measurer, wall_s(measurer), request_, file_);
-    return report_;
-  });
 }
 
 }  // namespace feedrate

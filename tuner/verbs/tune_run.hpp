@@ -63,6 +63,8 @@ class TuneRun {
   /// An error that does not end the run is told even to those who want quiet.
   void say_lost(const std::string& why);
 
+  Outcome plan_and_search(std::optional<Journaled>& measurer);
+
   Outcome search(Journaled& measurer);
 
   void ask_what_if(Journaled& measurer, Outcome& outcome);

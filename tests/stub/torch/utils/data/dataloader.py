@@ -149,7 +149,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _reset(self, loader, first_iter=False):
         self._send_idx = self._rcvd_idx = self._turn = 0
         self._task_info = {}  # (worker,) of what is being loaded, (worker, data) of what is there
-        self._active = [True] * self._num_workers
+        self._workers_status = [True] * self._num_workers
         if not first_iter:
             self._sampler_iter = iter(loader._index_sampler)
             self._resume()
@@ -164,13 +164,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             left -= self._received()[0] == RESUME
 
     def _try_put_index(self):
-        if not any(self._active):
+        if not any(self._workers_status):
             return
         try:
             drawn = next(self._sampler_iter)
         except StopIteration:
             return
-        while not self._active[self._turn % self._num_workers]:
+        while not self._workers_status[self._turn % self._num_workers]:
             self._turn += 1
         worker = self._turn % self._num_workers
         self._turn += 1
@@ -202,7 +202,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             del self._task_info[self._rcvd_idx]
             self._rcvd_idx += 1
             if info[1] == OVER:
-                self._active[info[0]] = False
+                self._workers_status[info[0]] = False
                 continue
             self._try_put_index()
             if isinstance(info[1], Failure):
