@@ -2,7 +2,9 @@
 """Numbers in configuration files: YAML, JSON and TOML, as `yaml.safe_load`, `json.load`, `tomllib.load`
 and `OmegaConf.load` read them."""
 
+import json
 import re
+import sys
 
 from .calls import read
 from .options import Literal, Unknown
@@ -22,7 +24,8 @@ def ending_of(file):
 
 def number_in(file, keys):
     """The number of a key in a file, as a Literal. It is the one value of the last of `keys` there:
-    two keys of that name could be of any section. Raises Unknown."""
+    two keys of that name could be of any section, and so could one whose way of keys is not that. Raises
+    Unknown."""
     ending = ending_of(file)
     if ending is None:
         raise Unknown
@@ -30,6 +33,27 @@ def number_in(file, keys):
     text = read(file)
     found = re.findall(before + re.escape(keys[-1]) + between, text)
     number = re.search(before + re.escape(keys[-1]) + between + r"(\d+)[ \t]*(?=[,}\]#\r\n]|$)", text)
-    if len(found) != 1 or number is None:
+    if len(found) != 1 or number is None or not _has(_parsed(ending, text), keys):
         raise Unknown
     return Literal(file, number.start(1), number.end(1), number.group(1))
+
+
+def _parsed(ending, text):
+    """What a file holds; None where nothing here reads it."""
+    reader = {".json": json.loads}.get(ending)
+    modules = ("tomllib", "tomli", "toml") if ending == ".toml" else ("yaml",)
+    for module in map(sys.modules.get, modules if reader is None else ()):
+        reader = reader or getattr(module, "safe_load" if ending in (".yaml", ".yml") else "loads", None)
+    try:
+        return reader(text) if reader is not None else None
+    except Exception:  # of whatever kind the reader raises
+        raise Unknown from None
+
+
+def _has(held, keys):
+    """Whether a way of keys leads to a number; True where that is not known."""
+    if held is None:
+        return True
+    for key in keys:
+        held = held.get(key) if isinstance(held, dict) else None
+    return isinstance(held, int)

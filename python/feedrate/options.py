@@ -32,10 +32,12 @@ class Literal:
 
 class Option:
     """An option of the command line, by all its names. `words` are those that give it today; empty
-    where its default holds."""
+    where its default holds. `choices`: the values that it may have, as an expression; None: any.
+    `comes_first`: before the subcommand of the script."""
 
-    def __init__(self, names, words, default=None):
+    def __init__(self, names, words, default=None, choices=None, comes_first=False):
         self.names, self.words, self.default = names, words, default
+        self.choices, self.comes_first = choices, comes_first
 
     @property
     def value(self):
@@ -48,6 +50,22 @@ class Option:
 
     def is_same(self, other):
         return isinstance(other, Option) and self.names == other.names
+
+    def can_give(self, _, value):
+        """Whether it takes a value for a parameter, as far as the source tells."""
+        if not isinstance(value, int) or isinstance(value, bool):
+            return False
+        try:
+            return self.choices is None or value in ast.literal_eval(self.choices)
+        except (ValueError, TypeError):
+            return False
+
+    def change_to(self, keyword, value):
+        """What to write on the command line, as autotune takes it; None where it does not take the value."""
+        if not self.can_give(keyword, value):
+            return None
+        change = {"words": self.words, "given": self.given(value)}
+        return dict(change, first=True) if self.comes_first else change
 
     def given(self, value):
         """The words that give it another value, in the way in which it is given today."""
@@ -149,7 +167,22 @@ def option_of(call, name, source, argv):
     if action is None:
         return None
     text = source.text.of(default) if default is not None else None
-    return Option(options, words_of(options, argv), text)
+    kind = keywords.get("type")  # click.IntRange(0, 4) and the like allow some values
+    choices = keywords.get("choices", kind if isinstance(kind, ast.Call) else None)
+    return Option(options, words_of(options, argv), text, choices, _comes_first(call, source))
+
+
+def _comes_first(call, source):
+    """Whether an option of argparse stands before the name of a subcommand, and not behind it."""
+    calls = source.nodes(ast.Call)
+    if not any(last_word(one.func) == "add_subparsers" for one in calls):
+        return False
+    parser = getattr(getattr(call.func, "value", None), "id", None)
+    of_subcommands = [getattr(target, "id", None) for one in source.nodes(ast.Assign) for target in one.targets
+                      if last_word(getattr(one.value, "func", None)) == "add_parser"]
+    shared = [name.id for one in calls for keyword in one.keywords if keyword.arg == "parents"
+              for name in ast.walk(keyword.value) if isinstance(name, ast.Name)]
+    return parser is not None and parser not in of_subcommands + shared
 
 
 def _action_of(keywords, default):

@@ -15,7 +15,7 @@ from .calls import INSTALLED, last_word
 from .hydra_keys import override_of
 from .options import (Literal, Unknown, Variable, default_of, dotted, field_option_of, flag_of, option_of,
                       parameter_option_of, variable_of)
-from .packed import Packed
+from .packed import Packed, set_by, set_once
 from .parsed import FUNCTIONS, source_of
 
 DEEPEST = 12  # steps from a name to where it is set
@@ -165,8 +165,10 @@ class _Trace:
         owner = source.around(node, ast.ClassDef)
         if owner is None:
             raise Unknown
-        values = [one.value for one in source.nodes(ast.Assign, owner)
-                  if any(_path_of(target) == ["self", name] for target in one.targets)]
+        values = [one.value for one in source.nodes((ast.Assign, ast.AnnAssign), owner)
+                  if any(_path_of(target) == ["self", name] for target in _target_nodes(one))]
+        if len(values) != _times_set(source, owner, name) or self._is_set_from_outside(source, name):
+            raise Unknown
         values += [one.value for one in owner.body
                    if isinstance(one, (ast.Assign, ast.AnnAssign)) and one.value is not None
                    and name in _targets(one)]
@@ -206,8 +208,32 @@ class _Trace:
         if len(found) != 1:
             raise Unknown
         owner, default = found[0]
-        return (field_option_of(path[-1], owner.text.of(default), self._sources(source), self._argv)
-                or self._follow(owner, default, 0))
+        option = field_option_of(path[-1], owner.text.of(default), self._sources(source), self._argv)
+        if option is None and self._is_given_elsewhere(owner, default, path[-1]):
+            raise Unknown
+        return option or self._follow(owner, default, 0)
+
+    def _is_given_elsewhere(self, source, default, name):
+        """Whether objects of the class of a field may have another value than its default."""
+        owner = source.around(source.parents.get(default), ast.ClassDef)
+        made = [call for other in self._sources(source) for call in other.nodes(ast.Call)
+                if last_word(call.func) in (owner.name, "replace")]
+        given = any(keyword.arg in (None, name) for call in made for keyword in call.keywords)
+        placed = any(call.args for call in made if last_word(call.func) == owner.name)
+        return (given or placed or _times_set(source, owner, name) > 0
+                or self._is_set_from_outside(source, name))
+
+    def _is_set_from_outside(self, source, name):
+        """Whether code sets an attribute of that name of another object than its own."""
+        for other in self._sources(source):
+            for one in other.nodes(ast.Attribute):
+                if one.attr == name and not isinstance(one.ctx, ast.Load) and _path_of(one) != ["self", name]:
+                    return True
+            for call in other.nodes(ast.Call):
+                of = call.args[1] if len(call.args) > 1 and last_word(call.func) == "setattr" else None
+                if of is not None and getattr(of, "value", name) == name:
+                    return True
+        return False
 
     # Files of settings.
 
@@ -272,10 +298,11 @@ class _Trace:
             return number
         if not isinstance(node.value, ast.Name) or not isinstance(node.slice, ast.Constant):
             raise Unknown
-        values = _assigned(source, source.tree, node.value.id)
-        if len(values) != 1 or not isinstance(values[0], ast.Dict):
+        entries, reads = set_once(source, node.value)
+        changed = [key for one in reads for key in set_by(source, one)]
+        if not isinstance(entries, ast.Dict) or node.slice.value in changed:
             raise Unknown
-        for key, value in zip(values[0].keys, values[0].values):
+        for key, value in zip(entries.keys, entries.values):
             if isinstance(key, ast.Constant) and key.value == node.slice.value:
                 return self._follow(source, value, level)
         raise Unknown
@@ -304,6 +331,12 @@ def _path_of(node):
     return [node.id] + words if isinstance(node, ast.Name) else None
 
 
+def _times_set(source, owner, name):
+    """So often a class sets `self.name`."""
+    return sum(1 for one in source.nodes(ast.Attribute, owner)
+               if not isinstance(one.ctx, ast.Load) and _path_of(one) == ["self", name])
+
+
 def _target_nodes(assignment):
     return getattr(assignment, "targets", None) or [assignment.target]
 
@@ -318,6 +351,8 @@ def _assigned(source, scope, name):
     values = []
     for node in source.nodes((ast.Assign, ast.AnnAssign, ast.AugAssign, ast.NamedExpr, ast.For)):
         around = source.around(source.parents.get(node), FUNCTIONS + (ast.ClassDef,))
+        if isinstance(around, FUNCTIONS) and source.is_global(around, name):
+            around = None
         names = [one.id for target in _target_nodes(node) for one in ast.walk(target)
                  if isinstance(one, ast.Name)]
         if (around or source.tree) is scope and name in names:

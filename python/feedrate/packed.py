@@ -6,6 +6,8 @@ import ast
 from .options import Unknown
 from .parsed import FUNCTIONS
 
+READS = ("get", "items", "keys", "values", "copy")  # methods of a dict that change nothing
+
 
 class Packed:
     """The dict behind the `**` of a call. `values` holds an expression by key, or None where other code
@@ -30,8 +32,8 @@ class Packed:
         changed = []
         if isinstance(node, ast.Name):
             name = name or node.id
-            node, reads = self._set_once(node)
-            changed = [key for one in reads for key in self._set_by(one)]
+            node, reads = set_once(self._source, node)
+            changed = [key for one in reads for key in set_by(self._source, one)]
             is_shared = is_shared or len(reads) > 1
         for key, value in _entries(node):
             if key is None:
@@ -42,46 +44,55 @@ class Packed:
                 self.texts[key] = '%s["%s"]' % (name, key) if name else self._source.text.of(value)
         self.values.update(dict.fromkeys(changed))
 
-    def _set_once(self, name):
-        """What a name is set to, and where it is read. Raises Unknown."""
-        named = [one for one in self._source.nodes(ast.Name) if one.id == name.id]
-        scope = self._scope(name)
-        named = [one for one in named if self._scope(one) is scope]
-        reads = [one for one in named if not isinstance(one.ctx, ast.Store)]
-        setting = [self._source.parents[one] for one in named if one not in reads]
-        is_once = len(setting) == 1 and isinstance(setting[0], (ast.Assign, ast.AnnAssign))
-        is_parameter = scope is not None and name.id in self._arguments(scope)
-        if not is_once or is_parameter or len(getattr(setting[0], "targets", setting)) > 1:
-            raise Unknown
-        return setting[0].value, reads
 
-    def _scope(self, name):
-        """The innermost function around a name that gives it a value; None where the file does."""
-        function = self._source.around(name, FUNCTIONS)
-        while function is not None and name.id not in self._arguments(function) + [
-                one.id for one in self._source.nodes(ast.Name, function) if isinstance(one.ctx, ast.Store)]:
-            function = self._source.around(self._source.parents.get(function), FUNCTIONS)
-        return function
-
-    def _arguments(self, function):
-        return [one.arg for one in self._source.nodes(ast.arg, function)]
-
-    def _set_by(self, name):
-        """The keys of a dict that a use of its name may set or delete. Raises Unknown."""
-        use = self._source.parents[name]
-        call = self._source.parents.get(use)
-        if isinstance(use, ast.keyword) and use.arg is None:
-            return []
-        if isinstance(use, ast.Dict) and (None, name) in _entries(use):
-            return []
-        if isinstance(use, ast.Subscript) and isinstance(use.slice, ast.Constant):
-            return [] if isinstance(use.ctx, ast.Load) else [use.slice.value]
-        method = getattr(use, "attr", None) if getattr(call, "func", None) is use else None
-        if method == "update" and not call.args and all(one.arg for one in call.keywords):
-            return [one.arg for one in call.keywords]
-        if method == "pop" and call.args and isinstance(call.args[0], ast.Constant):
-            return [call.args[0].value]
+def set_once(source, name):
+    """What a name is set to, and where it is read. Raises Unknown."""
+    named = [one for one in source.nodes(ast.Name) if one.id == name.id]
+    scope = _scope(source, name)
+    named = [one for one in named if _scope(source, one) is scope]
+    reads = [one for one in named if not isinstance(one.ctx, ast.Store)]
+    setting = [source.parents[one] for one in named if one not in reads]
+    is_once = len(setting) == 1 and isinstance(setting[0], (ast.Assign, ast.AnnAssign))
+    is_parameter = scope is not None and name.id in _arguments(source, scope)
+    if not is_once or is_parameter or len(getattr(setting[0], "targets", setting)) > 1:
         raise Unknown
+    return setting[0].value, reads
+
+
+def _scope(source, name):
+    """The innermost function around a name that gives it a value; None where the file does."""
+    function = source.around(name, FUNCTIONS)
+    while function is not None and (source.is_global(function, name.id) or (
+            name.id not in _arguments(source, function) + [
+                one.id for one in source.nodes(ast.Name, function) if isinstance(one.ctx, ast.Store)])):
+        function = source.around(source.parents.get(function), FUNCTIONS)
+    return function
+
+
+def _arguments(source, function):
+    return [one.arg for one in source.nodes(ast.arg, function)]
+
+
+def set_by(source, name):
+    """The keys of a dict that a use of its name may set or delete. Raises Unknown."""
+    use = source.parents[name]
+    call = source.parents.get(use)
+    if isinstance(use, ast.keyword) and use.arg is None:
+        return []
+    if isinstance(use, ast.Dict) and (None, name) in _entries(use):
+        return []
+    if isinstance(use, ast.Subscript) and isinstance(use.slice, ast.Constant):
+        return [] if isinstance(use.ctx, ast.Load) else [use.slice.value]
+    method = getattr(use, "attr", None) if getattr(call, "func", None) is use else None
+    if method in READS:
+        return []
+    if method == "update" and not call.args and all(one.arg for one in call.keywords):
+        return [one.arg for one in call.keywords]
+    if method == "pop" and call.args and isinstance(call.args[0], ast.Constant):
+        return [call.args[0].value]
+    if getattr(getattr(use, "func", None), "id", None) in ("print", "len", "str", "repr"):
+        return []
+    raise Unknown
 
 
 def _entries(node):

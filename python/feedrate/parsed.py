@@ -30,6 +30,10 @@ class Source:
             raise Unknown
         return same[0]
 
+    def is_global(self, function, name):
+        """Whether a function says that a name in it is the file's."""
+        return any(name in one.names for one in self.nodes(ast.Global, function))
+
     def around(self, node, kinds):
         """The innermost node of these kinds that a node is in; None at the top."""
         while node is not None and not isinstance(node, kinds):

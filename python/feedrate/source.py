@@ -16,7 +16,7 @@ from .calls import INSTALLED, PARAMETERS, Parameters, Text, Unclear, find_call, 
 from .config_files import ending_of
 from .edits import WITHOUT_WORKERS, Code, edited, edits_of, with_all
 from .hydra_keys import keys_of
-from .options import Literal, Option, Switch, Unknown, Variable
+from .options import Literal, Option, Unknown, Variable
 from .origin import origin_of
 from .packed import Packed
 from .parsed import source_of
@@ -353,9 +353,9 @@ class _Wanted:
         if keyword != "batch_size" and isinstance(origin, Literal) and self._is_used_elsewhere(node):
             origin = None
         is_number = isinstance(value, int) and not isinstance(value, bool)
-        if isinstance(origin, Option) and (
-                origin.can_give(keyword, value) if isinstance(origin, Switch) else is_number):
-            self.options.append({"words": origin.words, "given": origin.given(value)})
+        option = origin.change_to(keyword, value) if isinstance(origin, Option) else None
+        if option is not None:
+            self.options.append(option)
         elif isinstance(origin, Variable) and is_number:
             self.environment[origin.name] = str(value)
         elif isinstance(origin, Literal):

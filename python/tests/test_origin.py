@@ -269,6 +269,88 @@ class Places(Folder):
             """, changes={"num_workers": 8})
         self.assertIn("+    workers: int = 8", told["diff"])
 
+    def test_that_other_code_sets_later_is_changed_in_the_call(self):
+        # Bug: a default was edited that other code replaces, so that the patch changed nothing.
+        for text, use in (
+                ("""CFG = {"workers": 0}
+                    CFG.update(vars(parser.parse_args()))""", 'CFG["workers"]'),
+                ("""CFG = {"workers": 0}
+                    CFG["workers"] = 0""", 'CFG["workers"]'),
+                ("""CFG = {"workers": 0}
+                    read_into(CFG)""", 'CFG["workers"]'),
+                ("""WORKERS = 0
+                    def setup():
+                        global WORKERS
+                        WORKERS = 0""", "WORKERS"),
+                ("""class Config:
+                        workers: int = 0
+                    cfg = Config(lr=1, workers=0)""", "cfg.workers"),
+                ("""class Config:
+                        workers: int = 0
+                    cfg = Config(**read())""", "cfg.workers"),
+                ("""class Config:
+                        workers: int = 0
+                    cfg = Config()
+                    cfg.workers = 0""", "cfg.workers"),
+                ("""class Config:
+                        workers: int = 0
+                    cfg = Config()
+                    for key, value in read():
+                        setattr(cfg, key, value)""", "cfg.workers")):
+            text = textwrap.dedent(" " * 20 + text) + "\nloader = DataLoader(rows, num_workers=%s)\n" % use
+            told = self.told(text, changes={"num_workers": 8})
+            self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"], text)
+            self.assertEqual(told["diff"].count("\n+"), 1, told["diff"])
+        told = self.told("""
+            def main(cfg):
+                return DataLoader(rows, num_workers=cfg["workers"])
+            cfg = {"workers": 0}
+            """, changes={"num_workers": 8})
+        self.assertIn("+    return DataLoader(rows, num_workers=8)", told["diff"])
+        told = self.told("""
+            class Data:
+                def __init__(self):
+                    self.workers = 0
+                def loader(self):
+                    return DataLoader(1, num_workers=self.workers)
+            data = Data()
+            data.workers = 0
+            """, changes={"num_workers": 8})
+        self.assertIn("+        return DataLoader(1, num_workers=8)", told["diff"])
+        told = self.told("""
+            CFG = {"workers": 0, "lr": 1}
+            print(CFG, CFG.get("lr"), CFG["lr"])
+            loader = DataLoader(rows, num_workers=CFG["workers"])
+            """, changes={"num_workers": 8})
+        self.assertIn('+CFG = {"workers": 8, "lr": 1}', told["diff"])
+
+    def test_an_option_that_does_not_take_the_value_stays(self):
+        # Bug: `--workers 8`, which the script refuses: invalid choice.
+        for kind in ("choices=[0, 1, 2, 4]", "choices=range(5)", "type=click.IntRange(0, 4)"):
+            told = self.told("""
+                parser.add_argument("--workers", default=0, %s)
+                loader = DataLoader(rows, num_workers=args.workers)
+                """ % kind, changes={"num_workers": 8})
+            self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"], kind)
+        told = self.told("""
+            parser.add_argument("--workers", default=0, choices=(0, 8))
+            loader = DataLoader(rows, num_workers=args.workers)
+            """, changes={"num_workers": 8})
+        self.assertEqual(told["options"], [{"words": [], "given": ["--workers", "8"]}])
+
+    def test_an_option_of_the_script_stands_before_its_subcommand(self):
+        # Bug: `train.py fit --workers 8`, which argparse refuses.
+        text = """
+            common = argparse.ArgumentParser(add_help=False)
+            commands = parser.add_subparsers()
+            fit = commands.add_parser("fit", parents=[common])
+            %s.add_argument("--workers", default=0)
+            loader = DataLoader(rows, num_workers=args.workers)
+            """
+        for owner, first in (("parser", True), ("fit", False), ("common", False)):
+            told = self.told(text % owner, ["fit"], {"num_workers": 8})
+            self.assertEqual(told["options"][0].get("first", False), first, owner)
+
     def test_of_a_member_is_where_its_object_is_made(self):
         told = self.told("""
             class Data:
@@ -459,6 +541,18 @@ class Libraries(Folder):
         plain = self.told(text.replace("HfArgumentParser(Settings).parse_args_into_dataclasses()[0]",
                                        "Settings()"), [], {"num_workers": 8})
         self.assertIn("+    num_workers: int = 8", plain["diff"])
+
+    def test_a_number_of_another_section_stays(self):
+        # Bug: val.workers of the file, for a loader whose train.workers is not there.
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+        self.write('{"train": {"batch": 2}, "val": {"workers": 2}}\n', "b.json")
+        told = self.told("""
+            config = json.load(open("b.json"))
+            loader = DataLoader(rows, num_workers=config["train"].get("workers", 2))
+            """, changes={"num_workers": 8})
+        self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"])
+        self.assertNotIn("b.json", told["diff"])
 
     def test_numbers_in_files_of_settings(self):
         # Bug: `config["workers"]` is written over in the source, and the file says something else.

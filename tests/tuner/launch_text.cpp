@@ -24,6 +24,22 @@ TEST_CASE("A launch with other values is the user's own command, changed where t
                     Json::object()) == "4 5");
 }
 
+TEST_CASE("An option stands where the script takes it", "[script]") {
+  // Bug: `train.py fit --workers 8`, where it is an option of train.py, and words behind "--".
+  const auto text = [](std::vector<std::string> command, std::size_t before, bool first) {
+    const std::vector<std::string> argv(command.begin() + static_cast<std::ptrdiff_t>(before),
+                                        command.end());
+    const Json option = {{"words", Json::array()}, {"given", {"--workers", "8"}}, {"first", first}};
+    return launch_text(std::move(command), argv, Json::array({option}), Json::object());
+  };
+  CHECK(text({"python", "train.py", "fit", "--lr", "1"}, 1, true) ==
+        "python train.py --workers 8 fit --lr 1");
+  CHECK(text({"python", "train.py", "fit"}, 1, false) == "python train.py fit --workers 8");
+  CHECK(text({"python", "-m", "train", "fit"}, 1, true) == "python -m train --workers 8 fit");
+  CHECK(text({"python", "train.py", "--lr", "1", "--", "file"}, 1, false) ==
+        "python train.py --lr 1 --workers 8 -- file");
+}
+
 TEST_CASE("A line that would hide a word is none to paste: the options are named alone",
           "[script]") {
   // Bug: `--image-key '***'`, which the script then got.

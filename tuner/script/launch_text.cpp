@@ -11,13 +11,18 @@ namespace {
 
 using LaunchWords = std::vector<std::string>;
 
-/// Behind the program itself; of words that come twice the last ones count, as for argparse.
-void replace_words(LaunchWords& command, const LaunchWords& old, const LaunchWords& given) {
-  auto at = old.empty() ? command.end()
-                        : std::find_end(command.begin() + 1, command.end(), old.begin(), old.end());
-  if (at != command.end()) {
-    at = command.erase(at, at + static_cast<std::ptrdiff_t>(old.size()));
-  }
+/// Behind the script, of whose arguments there are so many: new words go before its subcommand,
+/// where they belong there, and never behind "--". Of words that come twice the last ones count, as
+/// for argparse.
+void replace_words(LaunchWords& command, std::ptrdiff_t arguments, const Json& option) {
+  const auto old = option.at("words").get<LaunchWords>();
+  const auto given = option.at("given").get<LaunchWords>();
+  const auto begin = command.end() - arguments;
+  auto at = std::find(begin, command.end(), "--");
+  if (option.value("first", false)) at = begin;
+  if (const auto last = std::find_end(begin, command.end(), old.begin(), old.end());
+      !old.empty() && last != command.end())
+    at = command.erase(last, last + static_cast<std::ptrdiff_t>(old.size()));
   command.insert(at, given.begin(), given.end());
 }
 
@@ -69,10 +74,10 @@ std::string launch_text(LaunchWords command, const LaunchWords& argv, const Json
                         const Json& environment) {
   if (options.empty() && environment.empty()) return {};
   if (!options.empty() && !gives_arguments(command, argv)) return advice(options, environment);
-  for (const Json& option : options) {
-    replace_words(command, option.at("words").get<LaunchWords>(),
-                  option.at("given").get<LaunchWords>());
-  }
+  const std::size_t names = argv.size() > 1 && argv.front() == "-m" ? 2 : 1;
+  const auto before = static_cast<std::ptrdiff_t>(command.size() - argv.size() + names);
+  for (const Json& option : options)
+    replace_words(command, static_cast<std::ptrdiff_t>(command.size()) - before, option);
   std::string text, plain;
   for (const auto& [name, value] : environment.items()) text += set_to(name, value) + " ";
   for (const std::string& word : command) plain += (plain.empty() ? "" : " ") + shell_quoted(word);
