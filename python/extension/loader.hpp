@@ -18,15 +18,10 @@
 #include "epoch_lists.hpp"
 #include "feedrate/load/loader.hpp"
 #include "held_batch.hpp"
+#include "place.hpp"
 #include "registry.hpp"
 
 namespace feedrate::python {
-
-/// One loop over a loader. Only the loader changes it, under its lock.
-struct Loop {
-  std::uint64_t iteration = 0;  ///< of the loader
-  bool ended = false;
-};
 
 /// Threads may share a loader: each call has it alone, without Python's lock (GIL).
 class Loader {
@@ -37,7 +32,7 @@ class Loader {
     options_.lazy_memory = true;  // a training waits for its first batch, and measures nothing
     checked(options_);
     const nanobind::gil_scoped_release without;
-    make(0);
+    make();
     fields_ = loader_->layout().fields();
     all().add(*this);
   }
@@ -53,12 +48,11 @@ class Loader {
   Loop begin() {
     const Alone alone(mutex_);
     require_open();
-    if (!started_ || stands_ != next_) {
-      options_.start = next_;
+    if (!started_ || !place_.is_next()) {
+      options_.start = place_.next();
       restart();
     }
-    epoch_ = stands_.epoch;
-    next_ = {epoch_ + 1, 0};
+    place_.begin_loop();
     return {++iteration_};
   }
 
@@ -68,17 +62,20 @@ class Loader {
     require_open();
     begun_ = {++iteration_};
     if (lists_ && at_end() && lists_->size() == samples.size()) {
-      lists_->set(++epoch_, std::move(samples), seed);
+      place_.begin_epoch();
+      lists_->set(place_.epoch(), std::move(samples), seed);
       loader_->add_epochs(1);
       return;
     }
-    lists_ = std::make_shared<EpochLists>(samples.size());
-    lists_->set(0, std::move(samples), seed);
-    options_.order.sampler = lists_;
+    lists_.reset();
+    auto lists = std::make_shared<EpochLists>(samples.size());
+    lists->set(0, std::move(samples), seed);
+    options_.order.sampler = lists;
     options_.epochs = 1;
     options_.start = {};
     restart();
-    epoch_ = 0;
+    lists_ = std::move(lists);
+    place_.begin_epoch();
   }
 
   /// The next batch of a loop; nullptr at its end. Waits without the GIL, and looks for signals.
@@ -114,18 +111,18 @@ class Loader {
   }
   std::uint64_t epoch() const {
     const Alone alone(mutex_);
-    return next_.epoch;
+    return place_.next().epoch;
   }
   void set_epoch(std::uint64_t epoch) { resume({epoch, 0}); }
 
   /// Where training stands.
   Cursor cursor() const {
     const Alone alone(mutex_);
-    return at_end() ? next_ : stands_;
+    return started_ ? place_.cursor() : place_.next();
   }
   void resume(Cursor at) {
     const Alone alone(mutex_);
-    next_ = at;
+    place_.set(at);
   }
 
   int workers() const {
@@ -154,8 +151,7 @@ class Loader {
     return get().slab().bytes();
   }
 
-  /// Ends the workers, and what waits for a batch in another thread. Batches that Python holds stay
-  /// valid.
+  /// Ends the workers, and who waits for a batch. Batches that Python holds stay valid.
   void close() {
     const nanobind::gil_scoped_release without;
     end();
@@ -175,41 +171,46 @@ class Loader {
 
   // The functions below, up to end(), are for who has mutex_.
 
-  /// Before the first epoch nobody works: which samples it has is not known yet.
-  void make(int workers) {
+  /// Until an epoch begins nobody works: which samples it has is not known yet.
+  void make() {
     LoaderOptions options = options_;
-    options.workers = workers;
-    loader_ = std::make_unique<feedrate::Loader>(source_, options);
+    options.workers = 0;
+    auto made = std::make_unique<feedrate::Loader>(source_, options);
+    if (loader_) made->take_over_skips(*loader_);
+    loader_ = std::move(made);
     leases_ = std::make_shared<std::atomic<int>>(0);
     look();
   }
 
-  /// Starts again as the options say, in the same memory where nobody holds a part of it.
+  /// As the options say, in the same memory where nobody holds a part of it.
   void restart() {
     pending_.reset();
-    started_ = true;
-    if (*leases_ > 0) return make(options_.workers);
+    started_ = false;
+    if (*leases_ > 0) make();
     loader_->reconfigure(options_);
     look();
+    started_ = true;
   }
 
   void look() {
     per_epoch_ = loader_->batches_per_epoch();
     samples_ = loader_->samples_per_epoch();
-    stands_ = loader_->cursor();
+    place_.stand(loader_->cursor());
   }
 
-  bool at_end() const noexcept { return !started_ || stands_.epoch != epoch_; }
+  bool at_end() const noexcept { return !started_ || place_.at_end(); }
 
   std::shared_ptr<const HeldBatch> take() {
     if (!pending_) {
       pending_ = loader_->next();
       behind_ = loader_->cursor();
     }
-    // Of a later epoch, where every sample of the last batch was left out.
-    if (!pending_ || pending_->epoch() != epoch_) return nullptr;
+    if (!pending_ || pending_->epoch() != place_.epoch()) {
+      place_.end_epoch();
+      return nullptr;
+    }
     Lease lease = *std::exchange(pending_, std::nullopt);
-    stands_ = behind_;
+    place_.take(behind_);
     if (*leases_ >= held_slots) return std::make_shared<const HeldBatch>(lease.copy());
     return std::make_shared<const HeldBatch>(std::move(lease), leases_);
   }
@@ -239,9 +240,8 @@ class Loader {
   std::shared_ptr<std::atomic<int>> leases_;
   std::optional<Lease> pending_;             ///< of the next epoch
   std::size_t per_epoch_ = 0, samples_ = 0;  ///< batches and samples of an epoch
-  std::uint64_t epoch_ = 0;                  ///< of the loop that runs, or was the last one
-  Cursor stands_, next_;                     ///< behind the last batch; where the next loop begins
-  Cursor behind_;                            ///< the last batch, or the one that is pending
+  Place place_;
+  Cursor behind_;  ///< the last batch, or the one that is pending
   std::uint64_t iteration_ = 0;
   Loop begun_;  ///< over samples that were given
   bool started_ = false;

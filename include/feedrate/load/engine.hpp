@@ -151,7 +151,7 @@ class Engine final : public SlotOwner {
   const BatchLayout& layout() const noexcept { return ring_->layout(); }
 
   int ready() noexcept { return ring_->published_from(head_); }  ///< batches, to lease at once
-  const Skips& skips() const noexcept { return skips_; }
+  Skips& skips() noexcept { return skips_; }
 
   EventCount& idle() noexcept { return idle_; }          ///< workers without a ticket
   EventCount& consumer() noexcept { return consumer_; }  ///< the consumer, waiting for workers

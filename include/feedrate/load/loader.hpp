@@ -112,7 +112,6 @@ class Loader {
       throw stalled();
     }
     pending_.reset();
-    epoch_gave_ = false;
     const int workers = pool_.size();
     try {
       pool_.resize(0);
@@ -122,6 +121,7 @@ class Loader {
       pool_.resize(workers);
       throw;
     }
+    epoch_gave_ = false;
     engine_->open();
     employ(options, automatic_ ? automatic_->settled() : usable_cores());
   }
@@ -150,6 +150,9 @@ class Loader {
     for (const auto& worker : pool_.workers()) worker->add_to(counters);
     return counters;
   }
+
+  /// Has the samples that another loader of the dataset left out count as left out by this one.
+  void take_over_skips(const Loader& other) { engine_->skips().take_over(other.engine_->skips()); }
 
   /// How well the consumer was fed since the last call, or since the loader was made, and how much
   /// faster the workers could load. For the thread that consumes.
@@ -188,9 +191,9 @@ class Loader {
   }
 
   void make_head_ready() {
+    if (pool_.left_behind()) throw detail::forked();
     if (engine_->head_is_ready()) return;
     if (engine_->leases() == engine_->slots()) throw detail::all_leased(engine_->slots());
-    if (pool_.left_behind()) throw detail::forked();
     if (pool_.size() == 0) engine_->fill_head(*caller_);
     while (!await_head(engine_->options().stall_s / 5)) {
     }

@@ -23,6 +23,16 @@ inline Error all_skipped(const Skip& first) {
                                 sample_title(first.sample, first.name) + ": " + first.reason);
 }
 
+inline Error empty_epoch(std::int64_t epoch) {
+  if (epoch == 0) {
+    return Error(Fault::data,
+                 "The stream gives no batch: it is empty, or drop_last leaves everything out.");
+  }
+  return Error(Fault::data, "The stream gave no batch in epoch " + std::to_string(epoch) +
+                                " (from 0), and ends there: its readers had no sample, or all of "
+                                "them were skipped.");
+}
+
 inline Error all_leased(std::size_t slots) {
   return Error(Fault::usage,
                "All " + std::to_string(slots) +

@@ -69,6 +69,14 @@ class Skips {
     return true;
   }
 
+  /// Adds those of another loader, before there are any here.
+  void take_over(const Skips& other) {
+    const std::vector<Skip> skips = other.distinct();
+    const MutexLock lock(mutex_);
+    for (const Skip& skip : skips) distinct_.add(skip);
+    total_.fetch_add(other.total(), std::memory_order_relaxed);
+  }
+
   /// Each skipped sample once, in the order of discovery.
   std::vector<Skip> distinct() const {
     const MutexLock lock(mutex_);

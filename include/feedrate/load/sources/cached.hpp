@@ -17,7 +17,8 @@
 
 namespace feedrate::inline v0 {
 
-/// Keeps the samples that are loaded first. What a source draws at random is drawn once for those.
+/// Keeps the samples that are loaded first. What a source draws at random is drawn once for those,
+/// and which they are depends on the timing of the workers: let a source behind it draw.
 class Cached final : public Source {
  public:
   /// `bytes` that the kept samples may take. Throws Error(usage) where not one fits.
@@ -39,8 +40,8 @@ class Cached final : public Source {
   Layout layout() const override { return source_->layout(); }
   void load(std::size_t i, const Sample& sample, Random& random) const override {
     const std::uint64_t place = place_[i].load(std::memory_order_acquire);
-    if (place > taken) return give(place - taken - 1, sample);
-    const auto slot = place == none ? take(i) : slots_;
+    if (place > taken && place < failed) return give(place - taken - 1, sample);
+    const auto slot = place == taken ? slots_ : take(i, place);
     if (slot == slots_) return source_->load(i, sample, random);
     fill(i, slot, random, sample.at());
     give(slot, sample);
@@ -54,21 +55,20 @@ class Cached final : public Source {
   std::size_t kept() const noexcept { return kept_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr std::uint64_t none = 0, taken = 1;  ///< beyond: the slot + 2
+  /// Beyond `taken`: the slot + 2; from `failed` on: a slot that is still to be filled.
+  static constexpr std::uint64_t none = 0, taken = 1, failed = std::uint64_t{1} << 63;
 
-  /// A slot for sample i, which is then this thread's to fill; `slots_` where there is none, or
-  /// another thread is filling one.
-  std::size_t take(std::size_t i) const noexcept {
-    if (next_.load(std::memory_order_relaxed) >= slots_) return slots_;
-    std::uint64_t expected = none;
-    if (!place_[i].compare_exchange_strong(expected, taken, std::memory_order_relaxed)) {
-      return slots_;
-    }
+  /// A slot for sample i, which has this `place` and is then this thread's to fill; `slots_` where
+  /// there is none, or another thread is filling one.
+  std::size_t take(std::size_t i, std::uint64_t place) const noexcept {
+    if (place == none && next_.load(std::memory_order_relaxed) >= slots_) return slots_;
+    if (!place_[i].compare_exchange_strong(place, taken, std::memory_order_relaxed)) return slots_;
+    if (place != none) return static_cast<std::size_t>(place - failed);
     return std::min(next_.fetch_add(1, std::memory_order_relaxed), slots_);
   }
 
-  /// One that can't be loaded stays without a place: it is tried again each time.
-  void fill(std::size_t i, std::size_t slot, Random& random, const BatchPlace& at) const {
+  /// One that can't be loaded keeps its slot: it is tried again each time.
+  void fill(std::size_t i, std::size_t slot, Random& random, const BatchPlace& at) const try {
     thread_local detail::OwnSample of_thread;
     detail::OwnSample own = std::exchange(of_thread, {});
     source_->load(i, own.as(form_, data_of(slot), at), random);
@@ -76,6 +76,9 @@ class Cached final : public Source {
     of_thread = std::move(own);
     place_[i].store(slot + taken + 1, std::memory_order_release);
     kept_.fetch_add(1, std::memory_order_relaxed);
+  } catch (...) {
+    place_[i].store(failed + slot, std::memory_order_relaxed);
+    throw;
   }
 
   void give(std::size_t slot, const Sample& sample) const noexcept {

@@ -110,7 +110,7 @@ class StreamEngine final : public SlotOwner {
   std::size_t slots() const noexcept { return ring_->slots(); }
   std::size_t shards() const noexcept { return shards_.size(); }  ///< of this rank
   const Skips& skips() const noexcept { return skips_; }
-  bool has_given() const noexcept { return ever_given_.load(); }  ///< a batch, in any epoch
+  std::int64_t empty_epoch() const noexcept { return empty_epoch_.load(); }  ///< it ended; or -1
 
   /// Where shards are being read, for a message.
   std::string who_reads() const {
@@ -158,6 +158,7 @@ class StreamEngine final : public SlotOwner {
   bool begin_epoch() {
     ++epoch_;
     const bool is_empty = !given_.exchange(false, std::memory_order_relaxed);
+    if (is_empty) empty_epoch_.store(static_cast<std::int64_t>(epoch_) - 1);
     if (is_empty || (options_.epochs > 0 && epoch_ >= options_.epochs)) {
       end_.store(next_.load(std::memory_order_relaxed), std::memory_order_seq_cst);
       consumer_.wake_all();
@@ -193,10 +194,7 @@ class StreamEngine final : public SlotOwner {
     turn.shard->pause();
     const bool drops = options_.drop_last && options_.max_total == 0 && turn.shard->ended();
     if (drops && count < batch) count = 0;
-    if (count > 0) {
-      given_.store(true, std::memory_order_relaxed);
-      ever_given_.store(true, std::memory_order_relaxed);
-    }
+    if (count > 0) given_.store(true, std::memory_order_relaxed);
     return count;
   }
 
@@ -230,7 +228,7 @@ class StreamEngine final : public SlotOwner {
   Skips skips_;
   std::vector<std::uint64_t> epochs_;  ///< of the turns in slots, by number
   std::atomic<bool> given_{false};     ///< this epoch had a batch
-  std::atomic<bool> ever_given_{false};
+  std::atomic<std::int64_t> empty_epoch_{-1};
   std::atomic<bool> stopped_{false};
 
   Mutex draw_mutex_;

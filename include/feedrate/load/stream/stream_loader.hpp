@@ -52,7 +52,6 @@ class StreamLoader {
     pending_ = std::move(other.pending_);
     consumed_ = other.consumed_;
     meter_ = other.meter_;
-    failed_ = other.failed_;
     return *this;
   }
   ~StreamLoader() { stop(); }
@@ -62,22 +61,20 @@ class StreamLoader {
   /// Throws SampleError when a sample could not be read: that batch is lost, the next call goes on
   /// after the sample. Throws what opening a shard threw, once; the shard is left out until the
   /// next epoch. Throws Error(data) when no batch was finished for `stall_s`, naming shards and
-  /// samples, and when there is no batch at all.
+  /// samples, and at the end of an epoch without a batch, which is the last one.
   std::optional<Lease> next() {
     if (pending_) return std::exchange(pending_, std::nullopt);
     StreamEngine& engine = *state_->engine;
     while (true) {
       make_head_ready();
       if (engine.is_over()) {
-        if (engine.has_given() || failed_) return std::nullopt;
-        throw Error(Fault::data,
-                    "The stream gives no batch: it is empty, or drop_last leaves everything out.");
+        if (engine.empty_epoch() >= 0) throw detail::empty_epoch(engine.empty_epoch());
+        return std::nullopt;
       }
       const std::uint64_t number = engine.head();
       const TakenBatch taken = engine.take_head();
       Lease lease(state_->engine, taken.batch, number, taken.place);
       if (taken.error) {
-        failed_ = true;
         consumed_.failed += lease.count();
         lease.release();
         std::rethrow_exception(taken.error);
@@ -156,9 +153,9 @@ class StreamLoader {
 
   void make_head_ready() {
     StreamEngine& engine = *state_->engine;
+    if (threads_.left_behind()) throw detail::forked();
     if (engine.is_decided()) return;
     if (engine.leases() == engine.slots()) throw detail::all_leased(engine.slots());
-    if (threads_.left_behind()) throw detail::forked();
     while (threads_.size() == 0 && !engine.is_decided()) engine.fill_one(state_->caller);
     const double start_s = SteadyClock{}.now_s();
     const double stall_s = engine.options().stall_s;
@@ -192,7 +189,6 @@ class StreamLoader {
   std::optional<Lease> pending_;  ///< of the next epoch, met while looking for the end of one
   LoaderCounters consumed_;
   HealthMeter meter_{SteadyClock{}.now_s()};
-  bool failed_ = false;  ///< something was thrown: no samples does not mean an empty stream
 };
 
 }  // namespace feedrate::inline v0
