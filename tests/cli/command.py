@@ -773,7 +773,7 @@ def a_limit_on_open_files_is_one_sentence(tmp):
 @test
 def a_limit_on_address_space_hangs_no_run(tmp):
     # Bug: OpenBLAS that asks again and again for 128 MiB that it can't have, until somebody kills the run.
-    for mebibytes in (60, 150, 300, 400, 520, 650, 720, 900):
+    for mebibytes in (60, 150, 300, 400, 520, 640, 655, 670, 720, 900):
         code, _, err = run(*QUICK, *TABULAR, "--trial-timeout", "20s", cwd=tmp, timeout=60,
                            preexec_fn=address_space(mebibytes))
         assert "was killed" not in err, (mebibytes, err)
@@ -792,6 +792,16 @@ def a_report_an_input_or_a_file_of_the_users_is_never_replaced_by_another(tmp):
     for options in (["--output", "d.npy"], ["--write", "json=d.npy"]):
         refused(2, "d.npy' is", *QUICK, "--data", "d.npy", *options, cwd=tmp)
     assert (tmp / "d.npy").read_bytes() == (FIXTURES / "npy/f32.npy").read_bytes()
+    # Bug: `--output r.json --write json=r.json` left the gate alone, and the screen called it the report.
+    for options in (["--write", "json=r.json"], ["--write", "csv=./r.jsonl"],
+                    ["--write", "csv=a.csv", "--write", "markdown=a.csv"]):
+        refused(2, "is also the file of|is also the file of --write", *QUICK, *TABULAR, "--output", "r.json", *options,
+                cwd=tmp)
+    # Bug: a report replaced by a gate, or a gate by a report, since both are JSON with a version.
+    (tmp / "gate.json").write_text('{\n "schema_version": 1,\n "tool": {}}')
+    (tmp / "report.json").write_text('{\n "schema_version": 2,\n "tool": {}}')
+    refused(2, "gate.json' is there and is no report", *QUICK, *TABULAR, "--output", "gate.json", cwd=tmp)
+    refused(2, "report.json' is there and is no document", *QUICK, *TABULAR, "--write", "json=report.json", cwd=tmp)
 
 
 @test

@@ -207,6 +207,55 @@ def the_script_is_trained_with_the_answer_where_that_is_asked_for(tmp):
     refused(2, "--train gives standard output to the script", "--train", "--json", "--", *command("train.py"), cwd=tmp)
 
 
+ENDLESS = """import sys
+sys.path.insert(0, %r)
+import torch
+from rows import Model, Rows
+from torch.utils.data import DataLoader
+import signal
+signal.signal(signal.SIGUSR1, lambda *_: sys.exit(5))
+model = Model()
+loader = DataLoader(Rows(320), batch_size=16)
+while True:
+    for x, _ in loader:
+        model.train(x)
+    print("an epoch", flush=True)
+"""
+
+
+@test
+def a_signal_to_autotune_is_one_to_the_training(tmp):
+    # Bug: SIGUSR1 of a scheduler, which asks for a checkpoint, killed the training; SIGINT of a service was lost.
+    (tmp / "endless.py").write_text(ENDLESS % str(SCRIPTS))
+    for number, code in ((signal.SIGUSR1, 5), (signal.SIGINT, 130)):
+        with subprocess.Popen([AUTOTUNE, *QUIET, "--no-confirm", "--budget", "2s", *TWO, "--train", "--", PYTHON,
+                               "endless.py"], cwd=tmp, env={**os.environ, **environment()}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            assert any(line == "an epoch\n" for line in process.stdout), "nothing was trained"
+            process.send_signal(number)
+            assert process.wait(timeout=60) == code, process.returncode
+
+
+@test
+def what_cannot_be_changed_stops_no_training(tmp):
+    # Bug: a FILE.orig of the run before was found at the end, and the training of the night never began.
+    text = (SCRIPTS / "finishes.py").read_text().replace("import sys", "import sys\nsys.path.insert(0, %r)"
+                                                         % str(SCRIPTS), 1)
+    (tmp / "finishes.py").write_text(text)
+    tune = [*QUIET, "--no-confirm", "--budget", "2s", *TWO, "--apply", "--yes", "--train", "--", PYTHON, "finishes.py",
+            "left"]
+    (tmp / "finishes.py.orig").write_text("of before")
+    begin = time.monotonic()
+    refused(2, "finishes.py.orig' is there already", *tune, cwd=tmp, env=environment())
+    assert time.monotonic() - begin < 30 and not (tmp / "left").exists()
+    (tmp / "finishes.py.orig").unlink()
+    (tmp / "finishes.py").write_text("import pathlib\nhere = pathlib.Path(__file__)\n"
+                                     "here.write_text('#\\n' + here.read_text())\n" + text)
+    code, out, err = run(*tune, cwd=tmp, env=environment())
+    assert out.endswith("trained\n") and (tmp / "left").exists(), (code, out, err)
+    assert code == 4 and "no longer what was tuned" in err or "No file is to be changed" in out, (code, out, err)
+
+
 def trained_network(tmp, *words, **more):
     """The two words that a network's training, or its tuning, leaves."""
     if not HAS_TORCH:

@@ -10,6 +10,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -22,12 +23,19 @@ namespace feedrate::apply_patch_tests {
 namespace {
 
 std::atomic<bool> interrupts{false};  ///< each rename of a file
+std::atomic<int> renames{-1};         ///< that succeed, until others fail; -1: all do
 
 }  // namespace
 }  // namespace feedrate::apply_patch_tests
 
 extern "C" int rename(const char* from, const char* to) noexcept {
   if (feedrate::apply_patch_tests::interrupts) ::raise(SIGINT);
+  std::atomic<int>& left = feedrate::apply_patch_tests::renames;
+  if (left >= 0 && left-- == 0) {
+    left = -1;
+    errno = EACCES;
+    return -1;
+  }
   return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
@@ -105,6 +113,23 @@ TEST_CASE("A script that has changed since is refused, and nothing is written", 
   fs::remove(repository.script);
   CHECK_THROWS_WITH(apply_change(repository.report(), true),
                     ContainsSubstring("no longer where it was tuned"));
+}
+
+TEST_CASE("Of several files all are replaced, or none", "[apply]") {
+  // Bug: one of two files changed, which can neither be finished nor is told of.
+  const Repository repository;
+  const std::string other = repository.tree.root() + "/src/settings.json";
+  Repository::write(other, "4");
+  for (int succeed = 0; succeed < 4; ++succeed) {
+    renames = succeed;
+    CHECK_THROWS_AS(replace_files({{repository.script, before, after}, {other, "4", "8"}}), Error);
+    CHECK(Repository::text_of(repository.script) == before);
+    CHECK(Repository::text_of(other) == "4");
+    CHECK_FALSE(fs::exists(repository.script + ".orig"));
+    CHECK_FALSE(fs::exists(other + ".orig"));
+  }
+  replace_files({{repository.script, before, after}, {other, "4", "8"}});
+  CHECK(Repository::text_of(other) == "8");
 }
 
 /// For a handler, which may call few functions.

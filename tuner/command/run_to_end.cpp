@@ -19,8 +19,23 @@ namespace {
 
 volatile pid_t running = 0;
 
-extern "C" void pass_on_signal(int number) {
-  if (running > 0) ::kill(running, number);
+/// What somebody sends to this process is for the command. What the kernel sends, as at Ctrl-C,
+/// goes to the whole process group, and the command has it already.
+extern "C" void pass_on_signal(int number, siginfo_t* sent, void*) {
+  const int error = errno;
+  if (sent->si_code <= 0 && running > 0) ::kill(running, number);
+  errno = error;
+}
+
+/// One that is ignored, as below nohup, stays so.
+void pass_on(int number) {
+  struct sigaction now {};
+  const bool is_ignored = ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
+  if (is_ignored && number != SIGINT && number != SIGQUIT) return;
+  struct sigaction action {};
+  action.sa_sigaction = pass_on_signal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  ::sigaction(number, &action, nullptr);
 }
 
 /// In the new process. Handlers end with exec; what is ignored stays so, and is put back here.
@@ -52,9 +67,8 @@ int run_to_end(const LaunchSpec& spec) {
   }
   if (pid == 0) become(spec);
   running = pid;
-  ::signal(SIGINT, SIG_IGN);
-  ::signal(SIGQUIT, SIG_IGN);
-  ::signal(SIGTERM, pass_on_signal);
+  // Schedulers ask for a checkpoint by SIGUSR1 or SIGUSR2 before a job's time is over.
+  for (const int number : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) pass_on(number);
   return wait_for(pid);
 }
 

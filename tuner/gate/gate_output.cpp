@@ -45,12 +45,15 @@ void show(const Gate& gate, const GateRequest& request, const GatePrinting& prin
 }  // namespace
 
 void require_writable(const GateRequest& request, const std::vector<std::string>& inputs) {
+  std::vector<NamedFile> named;
   for (const FormatFile& file : request.files) {
+    named.push_back({"--write", file.path});
     const Format& format = entry_named(formats, file.format, "format");
     require_replaceable("--write", writable_path("--write", file.path), format.begins,
                         "document of the format " + file.format);
     for (const std::string& input : inputs) require_other_file("--write", file.path, input);
   }
+  require_different(named);
 }
 
 int write_gate(const Gate& gate, const GateRequest& request) {

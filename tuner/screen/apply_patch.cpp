@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "screen/apply_patch.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string_view>
-#include <system_error>
 
 #include "feedrate/core/error.hpp"
-#include "feedrate/data/file.hpp"
-#include "feedrate/data/file_writer.hpp"
 #include "process/signals.hpp"
 #include "screen/output.hpp"
 #include "screen/patch_file.hpp"
+#include "screen/replaced_files.hpp"
 
 namespace feedrate {
 namespace {
@@ -34,16 +30,6 @@ Lines patch_lines(std::string_view text) {
     text.remove_prefix(lines.back().size());
   }
   return lines;
-}
-
-std::string content_of(const std::string& path) {
-  std::vector<std::uint8_t> buffer;
-  const auto bytes = read_file(path, buffer);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-void write_content(const std::string& path, const std::string& text, const struct stat& like) {
-  write_file(path, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, 0600, &like);
 }
 
 /// "a/train.py" of "--- a/train.py": without the first folder, as of `patch -p1`.
@@ -127,22 +113,6 @@ bool is_of_hunk(std::string_view line) {
   return !line.empty() && (line[0] == ' ' || line[0] == '-' || line[0] == '+');
 }
 
-void require_no_other_original(const PatchedFile& file) {
-  const fs::path original = file.path + ".orig";
-  std::error_code ignored;
-  if (!fs::exists(fs::symlink_status(original, ignored))) return;
-  if (fs::is_regular_file(original, ignored) && content_of(original) == file.before) return;
-  throw Error(Fault::usage, "'" + original.string() +
-                                "' is there already, with other content: move it away, so that it "
-                                "is not lost.");
-}
-
-/// Somebody may have written to it while the question stood.
-void require_unchanged(const PatchedFile& file) {
-  if (content_of(file.path) == file.before) return;
-  throw Error(Fault::data, "'" + file.path + "' was changed meanwhile: run autotune apply again.");
-}
-
 }  // namespace
 
 std::vector<PatchedFile> patched_files(const std::string& patch, const std::string& root) {
@@ -190,21 +160,6 @@ std::vector<PatchedFile> patched_files(const Report& report) {
                                script.parent_path().string() + "'.");
 }
 
-void replace_files(const std::vector<PatchedFile>& files) {
-  const SignalsWait whole;
-  for (const PatchedFile& file : files) {
-    require_no_other_original(file);
-    require_unchanged(file);
-  }
-  for (const PatchedFile& file : files) {
-    const std::string path = fs::canonical(file.path).string();
-    struct stat was {};
-    if (::stat(path.c_str(), &was) != 0) throw fs::filesystem_error("stat", path, {});
-    write_content(file.path + ".orig", file.before, was);
-    write_content(path, file.after, was);
-  }
-}
-
 void require_somebody_to_ask(bool yes) {
   if (yes || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) return;
   throw Error(Fault::usage,
@@ -240,6 +195,10 @@ void require_change_can_be_made(const TuneRequest& request) {
                 "or write autotune apply REPORT afterwards.");
   }
   require_somebody_to_ask(command.yes);
+}
+
+void require_change_of(const std::string& script, const CommandRequest& command) {
+  if (command.apply) require_no_other_original(script, content_of(script));
 }
 
 void make_change(const Report& report, const CommandRequest& command) {

@@ -14,9 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "feedrate/core/clock.hpp"
 #include "feedrate/data/file_writer.hpp"
+#include "feedrate/report/formats/formats.hpp"
 #include "feedrate/report/json/json.hpp"
 #include "feedrate/report/text/clean_text.hpp"
 
@@ -102,6 +104,18 @@ void require_replaceable(const std::string& flag, const std::string& path, std::
   if (!is_empty && !begins_as(there, ours)) throw_would_be_lost(flag, path, kind);
 }
 
+void require_different(const std::vector<NamedFile>& files) {
+  std::map<std::filesystem::path, std::string> flags;
+  for (const NamedFile& file : files) {
+    if (file.path.empty() || file.path == "-") continue;
+    const auto [first, is_new] = flags.emplace(
+        std::filesystem::weakly_canonical(std::filesystem::absolute(file.path)), file.flag);
+    if (is_new) continue;
+    throw Error(Fault::usage, file.flag + " '" + file.path + "' is also the file of " +
+                                  first->second + ", and one would be lost: name another file.");
+  }
+}
+
 void throw_would_be_lost(const std::string& flag, const std::string& path, std::string_view kind) {
   throw Error(Fault::usage, flag + " '" + path + "' is there and is no " + std::string(kind) +
                                 ", and would be lost: choose another file, or move it away.");
@@ -110,6 +124,9 @@ void throw_would_be_lost(const std::string& flag, const std::string& path, std::
 ReportFile::ReportFile(const std::string& file, const std::string& workload)
     : path_(writable_path("--output", file.empty() ? "feedrate-" + workload + ".json" : file)) {
   require_replaceable("--output", path_, "{\"schema_version\":", "report");
+  if (begins_as(beginning_of(path_, 64), json_gate_begins)) {
+    throw_would_be_lost("--output", path_, "report");
+  }
 }
 
 void ReportFile::write(const Report& report) try {

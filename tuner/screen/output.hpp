@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "feedrate/report/report.hpp"
 
@@ -22,6 +23,15 @@ void require_other_file(const std::string& flag, const std::string& file, const 
 /// there may be none. "-" and no file pass.
 void require_replaceable(const std::string& flag, const std::string& path, std::string_view begins,
                          std::string_view kind);
+
+/// A file that is written because an option names it.
+struct NamedFile {
+  std::string flag;
+  std::string path;  ///< "-" and no file pass all checks
+};
+
+/// Throws Error(usage) where two of them are one: the second would replace the first.
+void require_different(const std::vector<NamedFile>& files);
 
 /// Throws Error(usage): the file at `path` is there, and is no `kind`.
 [[noreturn]] void throw_would_be_lost(const std::string& flag, const std::string& path,

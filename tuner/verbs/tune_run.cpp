@@ -44,6 +44,7 @@ TuneRun::TuneRun(const TuneRequest& request, TrainingDevice device, TuneOptions 
 
 int TuneRun::operator()() {
   require_writable(request_.gate, request_.inputs());
+  require_different(written_files());
   require_change_can_be_made(request_);
   begin();
   std::optional<Journaled> made;
@@ -57,9 +58,32 @@ int TuneRun::operator()() {
   attempt(failure, [&] { file_.write(report_); });
   attempt(failure, [&] { print_result(report_, request_, file_); });
   const int code = report_.outcome.interrupted ? 130 : write_gate(gate_of(report_), request_.gate);
+  if (code == 0 && request_.command.train) return change_and_train(failure);
   make_change(report_, request_.command);
   if (!failure.empty()) throw Error(Fault::internal, failure);
-  return code == 0 && request_.command.train ? train(request_, report_) : code;
+  return code;
+}
+
+std::vector<NamedFile> TuneRun::written_files() const {
+  std::vector<NamedFile> files = {{"--output", file_.path()}, {"--patch", request_.command.patch}};
+  if (keeps_journal()) files.push_back({"the journal", journal_path_of(file_.path())});
+  for (const FormatFile& file : request_.gate.files) files.push_back({"--write", file.path});
+  return files;
+}
+
+/// Nobody may be there any more: whatever can't be written, the training begins.
+int TuneRun::change_and_train(const std::string& unwritten) {
+  std::optional<Error> failure;
+  if (!unwritten.empty()) failure.emplace(Fault::internal, unwritten);
+  try {
+    make_change(report_, request_.command);
+  } catch (const Error& error) {
+    failure.emplace(error);
+  }
+  if (failure) say_lost(failure->what());
+  const int code = train(request_, report_);
+  if (failure) throw *failure;
+  return code;
 }
 
 void TuneRun::begin() {
@@ -139,7 +163,10 @@ void TuneRun::plan() {
   const Prepared prepared = prepare();
   batches_ = prepared.batches;
   report_.workload = prepared.info;
-  if (prepared.info.script) report_.device = prepared.info.script->device;
+  if (const auto& script = prepared.info.script) {
+    report_.device = script->device;
+    require_change_of(script->loader.file, request_.command);
+  }
   plan_ = plan_for(prepared);
   plan_.environment = environment_of(report_, device_, thread_pools_);
   add_peaks(plan_, measured_peaks(report_));

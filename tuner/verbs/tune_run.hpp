@@ -44,6 +44,10 @@ class TuneRun {
 
   CommandRun command_run();
 
+  std::vector<NamedFile> written_files() const;
+
+  int change_and_train(const std::string& unwritten);
+
   TuneOptions plan_for(const Prepared& prepared) const;
 
   /// On a GPU the default batches go up to the largest that its memory holds. A resumed run has

@@ -29,12 +29,16 @@ inline std::string json_document(const Gate& gate, Undecided) {
   return json_text(to_json(gate));
 }
 
+/// What tells a gate from a report. Its version is a part of it.
+inline constexpr std::string_view json_gate_begins = "{\"schema_version\":1,";
+static_assert(Gate::schema_version == 1);
+
 inline constexpr std::array<Format, 8> formats = {{
     {"annotations", "::", annotations_document},
     {"bencher", R"({*:{*:{"value":)", bencher_document},
     {"csv", "kind,name,unit,", csv_document},
     {"google-benchmark", "{\"context\":", google_benchmark_document},
-    {"json", "{\"schema_version\":", json_document},
+    {"json", json_gate_begins, json_document},
     {"junit", R"(<?xml version="1.0" encoding="UTF-8"?><testsuites name="autotune )",
      junit_document},
     {"markdown", "### autotune ", markdown_document},
