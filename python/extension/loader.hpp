@@ -48,12 +48,13 @@ class Loader {
   Loop begin() {
     const Alone alone(mutex_);
     require_open();
+    const Loop loop{++iteration_};
     if (!started_ || !place_.is_next()) {
       options_.start = place_.next();
       restart();
     }
     place_.begin_loop();
-    return {++iteration_};
+    return loop;
   }
 
   /// Begins an epoch of these samples, in this order; for a program that has a sampler of its own.

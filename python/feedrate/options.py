@@ -6,6 +6,7 @@ import ast
 import os
 
 from .calls import last_word
+from .parsed import FUNCTIONS, Unknown
 
 # Of argparse, for options that take no value.
 ACTIONS = ("store_true", "store_false", "BooleanOptionalAction")
@@ -142,10 +143,6 @@ class Variable:
         return isinstance(other, Variable) and self.name == other.name
 
 
-class Unknown(Exception):
-    """It can't be followed, or there are several possibilities."""
-
-
 def option_of(call, name, source, argv):
     """The option that a call of add_argument, or of click.option, makes of this name; else None."""
     if not isinstance(call, ast.Call) or last_word(call.func) not in ("add_argument", "option"):
@@ -163,7 +160,10 @@ def option_of(call, name, source, argv):
     default = keywords.get("default")
     action = _action_of(keywords, default)
     if action in ACTIONS:
-        return switch_of(options, action, default, argv)
+        switch = switch_of(options, action, default, argv)
+        if switch is not None:
+            switch.comes_first = _comes_first(call, source)
+        return switch
     if action is None:
         return None
     text = source.text.of(default) if default is not None else None
@@ -173,16 +173,14 @@ def option_of(call, name, source, argv):
 
 
 def _comes_first(call, source):
-    """Whether an option of argparse stands before the name of a subcommand, and not behind it."""
-    calls = source.nodes(ast.Call)
-    if not any(last_word(one.func) == "add_subparsers" for one in calls):
-        return False
-    parser = getattr(getattr(call.func, "value", None), "id", None)
-    of_subcommands = [getattr(target, "id", None) for one in source.nodes(ast.Assign) for target in one.targets
-                      if last_word(getattr(one.value, "func", None)) == "add_parser"]
-    shared = [name.id for one in calls for keyword in one.keywords if keyword.arg == "parents"
-              for name in ast.walk(keyword.value) if isinstance(name, ast.Name)]
-    return parser is not None and parser not in of_subcommands + shared
+    """Whether an option of argparse stands before the name of a subcommand: it is of the parser that has
+    subcommands. Where that is not seen, it stands at the end."""
+    def owner(one):
+        name = getattr(one.func, "value", None)
+        return getattr(name, "id", None), source.around(source.parents.get(one), FUNCTIONS)
+
+    parents = [owner(one) for one in source.nodes(ast.Call) if last_word(one.func) == "add_subparsers"]
+    return owner(call)[0] is not None and owner(call) in parents
 
 
 def _action_of(keywords, default):

@@ -216,10 +216,13 @@ class _Trace:
     def _is_given_elsewhere(self, source, default, name):
         """Whether objects of the class of a field may have another value than its default."""
         owner = source.around(source.parents.get(default), ast.ClassDef)
+        classes = [owner.name, "cls"] + [
+            one.name for other in self._sources(source) for one in other.nodes(ast.ClassDef)
+            if any(last_word(base) == owner.name for base in one.bases)]
         made = [call for other in self._sources(source) for call in other.nodes(ast.Call)
-                if last_word(call.func) in (owner.name, "replace")]
+                if last_word(call.func) in classes + ["replace"]]
         given = any(keyword.arg in (None, name) for call in made for keyword in call.keywords)
-        placed = any(call.args for call in made if last_word(call.func) == owner.name)
+        placed = any(call.args for call in made if last_word(call.func) in classes)
         return (given or placed or _times_set(source, owner, name) > 0
                 or self._is_set_from_outside(source, name))
 

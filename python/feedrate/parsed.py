@@ -5,9 +5,12 @@ import ast
 import functools
 
 from .calls import Text, read
-from .options import Unknown
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Unknown(Exception):
+    """It can't be followed, or there are several possibilities."""
 
 
 class Source:

@@ -347,9 +347,15 @@ class Places(Folder):
             %s.add_argument("--workers", default=0)
             loader = DataLoader(rows, num_workers=args.workers)
             """
-        for owner, first in (("parser", True), ("fit", False), ("common", False)):
+        for owner, first in (("parser", True), ("fit", False), ("common", False), ("fit.add_argument_group()", False)):
             told = self.told(text % owner, ["fit"], {"num_workers": 8})
             self.assertEqual(told["options"][0].get("first", False), first, owner)
+        told = self.told(text % "parser" + """
+            def pinned(p):
+                p.add_argument("--pin-memory", action="store_true")
+                return DataLoader(rows, pin_memory=args.pin_memory)  # this one
+            """, ["fit"], {"pin_memory": True}, way=["this one"])
+        self.assertNotIn("first", told["options"][0])
 
     def test_of_a_member_is_where_its_object_is_made(self):
         told = self.told("""

@@ -20,14 +20,16 @@ namespace {
 volatile pid_t running = 0;
 
 /// What somebody sends to this process is for the command. What the kernel sends, as at Ctrl-C,
-/// goes to the whole process group, and the command has it already.
+/// goes to the whole process group, and the command has it already. What somebody sends to the
+/// group it gets twice.
 extern "C" void pass_on_signal(int number, siginfo_t* sent, void*) {
   const int error = errno;
   if (sent->si_code <= 0 && running > 0) ::kill(running, number);
   errno = error;
 }
 
-/// One that is ignored, as below nohup, stays so.
+/// One that is ignored, as SIGHUP below nohup, stays so. But Ctrl-C has to end the command alone,
+/// and not this process.
 void pass_on(int number) {
   struct sigaction now {};
   const bool is_ignored = ::sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "feedrate/core/error.hpp"
 #include "process/signals.hpp"
@@ -198,7 +199,9 @@ void require_change_can_be_made(const TuneRequest& request) {
 }
 
 void require_change_of(const std::string& script, const CommandRequest& command) {
-  if (command.apply) require_no_other_original(script, content_of(script));
+  std::error_code ignored;
+  if (!command.apply || !fs::exists(fs::symlink_status(script + ".orig", ignored))) return;
+  require_no_other_original(script, content_of(script));
 }
 
 void make_change(const Report& report, const CommandRequest& command) {

@@ -22,9 +22,9 @@ std::string content_of(const std::string& path);
 void require_no_other_original(const std::string& path, const std::string& content);
 
 /// Keeps each file as FILE.orig and replaces it, with its mode; links stay links. Throws
-/// Error(usage) where another FILE.orig is there, Error(data) where a file was changed since it was
-/// read, and Error(internal) where one can't be written: then all are as they were. Ctrl-C waits
-/// until all files are replaced.
+/// Error(usage) where another FILE.orig is there, and Error(data) where a file was changed since it
+/// was read or one can't be written: then all are as they were, as far as they can be put back.
+/// Ctrl-C waits until all files are replaced.
 void replace_files(const std::vector<PatchedFile>& files);
 
 }  // namespace feedrate

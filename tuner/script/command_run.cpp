@@ -119,7 +119,9 @@ void add_remarks(Report& report) {
   const std::string stream = stream_text(*script, config);
   if (!stream.empty()) report.notes.push_back(stream);
   if (script->start_fixed.empty() || config.workers == 0 || config.persistent) return;
-  report.notes.push_back("persistent_workers stays off: " + script->start_fixed + ".");
+  report.notes.push_back(std::string("persistent_workers ") +
+                         (script->persistent ? "is turned off: " : "stays off: ") +
+                         script->start_fixed + ".");
 }
 
 /// Launches the recommended config and the script as it is in fresh processes.

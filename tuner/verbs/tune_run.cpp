@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 
 #include "feedrate/report/gate/of_report.hpp"
@@ -57,8 +58,13 @@ int TuneRun::operator()() {
   std::string failure;
   attempt(failure, [&] { file_.write(report_); });
   attempt(failure, [&] { print_result(report_, request_, file_); });
-  const int code = report_.outcome.interrupted ? 130 : write_gate(gate_of(report_), request_.gate);
-  if (code == 0 && request_.command.train) return change_and_train(failure);
+  int code = report_.outcome.interrupted ? 130 : 0;
+  if (request_.command.train && code == 0) {
+    attempt(failure, [&] { code = write_gate(gate_of(report_), request_.gate); });
+    if (code == 0) return change_and_train(failure);
+  } else if (code == 0) {
+    code = write_gate(gate_of(report_), request_.gate);
+  }
   make_change(report_, request_.command);
   if (!failure.empty()) throw Error(Fault::internal, failure);
   return code;
@@ -73,16 +79,19 @@ std::vector<NamedFile> TuneRun::written_files() const {
 
 /// Nobody may be there any more: whatever can't be written, the training begins.
 int TuneRun::change_and_train(const std::string& unwritten) {
-  std::optional<Error> failure;
-  if (!unwritten.empty()) failure.emplace(Fault::internal, unwritten);
+  std::exception_ptr failure;
+  if (!unwritten.empty()) {
+    say_lost(unwritten);
+    failure = std::make_exception_ptr(Error(Fault::internal, unwritten));
+  }
   try {
     make_change(report_, request_.command);
-  } catch (const Error& error) {
-    failure.emplace(error);
+  } catch (const std::exception& error) {
+    say_lost(error.what());
+    failure = std::current_exception();
   }
-  if (failure) say_lost(failure->what());
   const int code = train(request_, report_);
-  if (failure) throw *failure;
+  if (failure) std::rethrow_exception(failure);
   return code;
 }
 
@@ -165,7 +174,7 @@ void TuneRun::plan() {
   report_.workload = prepared.info;
   if (const auto& script = prepared.info.script) {
     report_.device = script->device;
-    require_change_of(script->loader.file, request_.command);
+    if (!resumption_) require_change_of(script->loader.file, request_.command);
   }
   plan_ = plan_for(prepared);
   plan_.environment = environment_of(report_, device_, thread_pools_);

@@ -52,7 +52,7 @@ class Loader {
   /// its sample, when no sample was finished for `stall_s`: nothing is lost, call again to wait on.
   /// Throws Error(usage) in a process that came out of fork() since the loader was made.
   std::optional<Lease> next() {
-    if (pending_) return std::exchange(pending_, std::nullopt);
+    if (pending_ && !pool_.left_behind()) return std::exchange(pending_, std::nullopt);
     while (engine_->more()) {
       make_head_ready();
       Lease lease = take_head();

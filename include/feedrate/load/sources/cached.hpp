@@ -62,7 +62,7 @@ class Cached final : public Source {
   /// there is none, or another thread is filling one.
   std::size_t take(std::size_t i, std::uint64_t place) const noexcept {
     if (place == none && next_.load(std::memory_order_relaxed) >= slots_) return slots_;
-    if (!place_[i].compare_exchange_strong(place, taken, std::memory_order_relaxed)) return slots_;
+    if (!place_[i].compare_exchange_strong(place, taken, std::memory_order_acquire)) return slots_;
     if (place != none) return static_cast<std::size_t>(place - failed);
     return std::min(next_.fetch_add(1, std::memory_order_relaxed), slots_);
   }
@@ -77,7 +77,7 @@ class Cached final : public Source {
     place_[i].store(slot + taken + 1, std::memory_order_release);
     kept_.fetch_add(1, std::memory_order_relaxed);
   } catch (...) {
-    place_[i].store(failed + slot, std::memory_order_relaxed);
+    place_[i].store(failed + slot, std::memory_order_release);
     throw;
   }
 

@@ -63,7 +63,7 @@ class StreamLoader {
   /// next epoch. Throws Error(data) when no batch was finished for `stall_s`, naming shards and
   /// samples, and at the end of an epoch without a batch, which is the last one.
   std::optional<Lease> next() {
-    if (pending_) return std::exchange(pending_, std::nullopt);
+    if (pending_ && !threads_.left_behind()) return std::exchange(pending_, std::nullopt);
     StreamEngine& engine = *state_->engine;
     while (true) {
       make_head_ready();

@@ -121,9 +121,8 @@ class Race {
   /// second pass.
   double noise() const { return std::sqrt(noise_.variance); }
 
-  /// The log-ratio of what `what` says in each pair of rounds that counts. Of many pairs all do,
-  /// where most would not: in random order a neighbour favours neither, and their scatter tells of
-  /// it.
+  /// The log-ratio of what `what` says in each pair of rounds that counts. From 12 pairs on, if
+  /// fewer than half are comparable, all count: the order is random, so a neighbour adds scatter.
   std::vector<double> log_ratios(std::size_t a, std::size_t b, double Score::*what) const {
     constexpr std::size_t many = 12;
     const auto& scores_a = find(a).scores;
