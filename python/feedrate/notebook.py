@@ -205,7 +205,7 @@ def kept(objects, generators=()):
     torch = sys.modules["torch"]
     states = [copy.deepcopy(one.state_dict()) for one in objects]
     generator_states = [generator.get_state() for generator in generators]
-    cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else None
+    cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
     try:
         with kept_random_numbers(torch):
             yield

@@ -83,9 +83,14 @@ class DataLoader(data.DataLoader):
         warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=level)
 
     def __iter__(self):
-        if self._files is not None and not self._files.are_as_they_were():
+        if self._files is not None and not self._files.are_as_they_were(self):
             self._look_at_files()
-        return self._batches() if self._files is not None else super().__iter__()
+        if self._files is not None:
+            try:
+                return _Loop(self, self._files, self._idle)
+            except transforms.Unknown as reason:
+                self._leave_to_pytorch(reason, 3)
+        return super().__iter__()
 
     def health(self):
         """How well the loop was fed since the last call, as `feedrate.Health`; None before the first
@@ -94,32 +99,6 @@ class DataLoader(data.DataLoader):
 
     def __getstate__(self):
         return dict(self.__dict__, _threads=None, _idle=[])  # C++ objects are not sent to other processes
-
-    def _batches(self):
-        files, idle = self._files, self._idle  # a loop that is left open keeps those that it began with
-        # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
-        seed = self._next_seed()
-        try:
-            samples = files.samples(self.sampler)
-        except transforms.Unknown as reason:
-            self._leave_to_pytorch(reason, 3)
-            yield from super().__iter__()
-            return
-        if len(samples) < (self.batch_size if self.drop_last else 1):
-            return
-        try:
-            threads = idle.pop()  # not asked first: a loop in another thread may take the last
-        except IndexError:
-            threads = None
-        if threads is None:
-            threads = files.threads(self)
-        self._threads = threads
-        try:
-            threads._begin(samples, seed)
-            yield from files.batches(threads, seed)
-        finally:
-            if not idle:
-                idle.append(threads)
 
     def _next_seed(self):
         """Of an epoch's crops and mirror images. PyTorch draws one for each iterator that it makes, and workers that
@@ -131,6 +110,90 @@ class DataLoader(data.DataLoader):
         return self._seed
 
 
+class _Loop:
+    """The batches of one epoch. Behind an error it goes on with the next batch, as PyTorch's does."""
+
+    _threads = _pool = _coming = None
+
+    def __init__(self, loader, files, idle):
+        """Raises Unknown where the epoch may have no end. `idle`: threads that no loop uses."""
+        self._files, self._idle, self._count = files, idle, len(loader)
+        # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
+        seed = loader._next_seed()
+        self._samples, self._batch, self._at = files.samples(loader.sampler), loader.batch_size, 0
+        self._seeds = random.Random(seed)
+        if len(self._samples) < (loader.batch_size if loader.drop_last else 1):
+            return
+        try:
+            threads = idle.pop()  # not asked first: a loop in another thread may take the last
+        except IndexError:
+            threads = files.threads(loader)
+        threads._begin(self._samples, seed)
+        self._threads = loader._threads = threads
+        if files.pins and not files.calls_script:
+            self._pool = ThreadPoolExecutor(1, "feedrate-pin")
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return self._count
+
+    def __next__(self):
+        if self._threads is None:
+            raise StopIteration
+        from ._core import SampleError
+
+        try:
+            batch = self._take() if self._pool is None else self._pinned_ahead()
+        except SampleError as error:
+            self._at += 1
+            batch = self._by_pytorch(error)
+        if batch is END:
+            self._end()
+            raise StopIteration
+        return batch
+
+    def __del__(self):
+        self._end()
+
+    def _end(self):
+        if self._pool is not None:
+            self._pool.shutdown()
+        if self._threads is not None and not self._idle:
+            self._idle.append(self._threads)
+        self._threads = self._pool = self._coming = None
+
+    def _take(self):
+        """The next batch, in pinned memory where that is asked for. The script's own functions are called by the
+        thread of the loop."""
+        files, batch = self._files, self._threads._next()
+        if batch is None:
+            return END
+        self._at += 1
+        if files.calls_script:
+            return files.pinned(files.computed(self._seeds.getrandbits(63), *batch))
+        return files.pinned(files.plain(*batch))
+
+    def _by_pytorch(self, error):
+        """The batch that was taken last, of which the C++ side refused a file."""
+        samples = self._samples[(self._at - 1) * self._batch:self._at * self._batch].tolist()
+        return self._files.pinned(self._files.by_pytorch(samples, self._seeds.getrandbits(63), error))
+
+    def _pinned_ahead(self):
+        """The next batch is pinned by another thread while the loop steps."""
+        coming = self._coming or self._pool.submit(self._take)
+        self._coming = coming
+        try:
+            batch = coming.result()
+        except BaseException:
+            if coming.done():  # else the wait was interrupted
+                self._coming = None
+            raise
+        self._coming = self._pool.submit(self._take) if batch is not END else None
+        return batch
+
+
 class _Files:
     """The images of a DataLoader's dataset, and what Python does to their batches."""
 
@@ -139,7 +202,8 @@ class _Files:
         self.dataset = loader.dataset
         self.indices, folder = _folder_of(loader.dataset)
         found = transforms.known(folder.transform)
-        self.seen = self._settings_of(folder, found)
+        self.seen = self._settings_of(folder, found), _settings_of_loader(loader)
+        self.folder = folder
         self.channels_last = loader._memory_format == torch.channels_last
         self.options = dict(found.options, channels_last=self.channels_last)
         self.rest, self.target_transform = found.rest, folder.target_transform
@@ -157,16 +221,19 @@ class _Files:
     def _settings_of(folder, found):
         return found.options, list(map(id, found.rest)), folder.target_transform, list(folder.samples)
 
-    def are_as_they_were(self):
-        """Whether the dataset has the transforms, their parameters, the files and the labels that it had."""
+    def are_as_they_were(self, loader):
+        """Whether the dataset has the transforms, their parameters, the files and the labels that it had, and the
+        loader what may be set anew."""
         try:
             indices, folder = _folder_of(self.dataset)
             seen = self._settings_of(folder, transforms.known(folder.transform))
         except transforms.Unknown:
             return False
+        if _settings_of_loader(loader) != self.seen[1]:
+            return False
         same = indices is self.indices or (indices is not None and self.indices is not None
                                            and torch.equal(indices, self.indices))
-        return same and all(now is then or now == then for now, then in zip(seen, self.seen))
+        return same and all(now is then or now == then for now, then in zip(seen, self.seen[0]))
 
     def _images(self):
         """The C++ side of the folder. Raises Unknown where that refuses what PyTorch takes."""
@@ -195,38 +262,32 @@ class _Files:
                       prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
                       stall_s=loader.timeout or 60)
 
-    def batches(self, threads, seed):
-        """Of an epoch that has begun. Where they are pinned, the next one is meanwhile, by another thread; but the
-        script's own functions are called by the thread of the loop, batch by batch."""
-        seeds = random.Random(seed)
-
-        def take():
-            batch = threads._next()
-            if batch is None:
-                return END
-            return self._computed(seeds.getrandbits(63), *batch) if self.calls_script else self._plain(*batch)
-
-        if not self.pins or self.calls_script:
-            while (batch := take()) is not END:
-                yield self._pinned(batch) if self.pins else batch
-            return
-        with ThreadPoolExecutor(1, "feedrate-pin") as pool:
-            coming = pool.submit(lambda: self._pinned(take()))
-            while (batch := coming.result()) is not END:
-                coming = pool.submit(lambda: self._pinned(take()))
-                yield batch
+    def by_pytorch(self, samples, seed, error):
+        """A batch of which the C++ side refused a file: as PyTorch loads it, where that file is no JPEG but is named so.
+        Raises the error otherwise."""
+        path = self.paths[error.sample]
+        if not _is_misnamed(path):
+            raise error
+        warnings.warn("'%s' is no JPEG file: PyTorch loads its batch, and others with such files." % path, stacklevel=4)
+        with kept_random_numbers(torch):
+            seed_random_numbers(seed)
+            pairs = [self.folder[sample] for sample in samples]
+            batch = (self.collate_fn or data.default_collate)(pairs)
+        if self.channels_last and self.collate_fn is None:
+            batch[0] = batch[0].contiguous(memory_format=torch.channels_last)
+        return batch
 
     @property
     def calls_script(self):
         """Whether there is more to do than the C++ side does."""
         return bool(self.rest) or self.target_transform is not None or self.collate_fn is not None
 
-    def _plain(self, images, labels):
+    def plain(self, images, labels):
         return [images.permute(0, 3, 1, 2) if self.channels_last else images, labels.long()]
 
-    def _computed(self, seed, images, labels):
+    def computed(self, seed, images, labels):
         """A batch with what the script's functions make of it. As in a worker, they have random numbers of their own."""
-        images, labels = self._plain(images, labels)
+        images, labels = self.plain(images, labels)
         with kept_random_numbers(torch):
             seed_random_numbers(seed)
             if self.rest:
@@ -238,10 +299,9 @@ class _Files:
                 return self.collate_fn(list(zip(images, targets)))
         return [data.default_collate(images) if self.rest else images, data.default_collate(targets)]
 
-    @staticmethod
-    def _pinned(batch):
-        """In memory of PyTorch's own allocator, which waits for copies that are under way."""
-        return data._utils.pin_memory.pin_memory(batch)
+    def pinned(self, batch):
+        """Where it is asked for, in memory of PyTorch's own allocator, which waits for copies that are under way."""
+        return data._utils.pin_memory.pin_memory(batch) if self.pins else batch
 
 
 def seed_random_numbers(seed):
@@ -250,6 +310,20 @@ def seed_random_numbers(seed):
     torch.default_generator.manual_seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
+
+
+def _settings_of_loader(loader):
+    """What a program may set at a DataLoader that is there."""
+    return (loader.collate_fn, loader.pin_memory, loader.num_workers, loader.prefetch_factor, loader.timeout)
+
+
+def _is_misnamed(path):
+    """Whether a file is there, and is no JPEG file by what it begins with."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) not in (b"", b"\xff\xd8")
+    except OSError:
+        return False
 
 
 def _check(loader):

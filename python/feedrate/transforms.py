@@ -51,11 +51,13 @@ def _square(size, what):
     return int(sides[0])
 
 
-def _check_filter(step):
+def _check_filter(step, is_tensor):
+    """`is_tensor`: of tensors, for which the default differs among versions of torchvision; pictures of PIL are
+    always antialiased."""
     name = getattr(step.interpolation, "value", step.interpolation)
     if name not in ("bilinear", 2):
         raise Unknown("%s interpolates by %s, not bilinear" % (_name(step), name))
-    if getattr(step, "antialias", True) is False:
+    if getattr(step, "antialias", None) is not True and (is_tensor or getattr(step, "antialias", True) is False):
         raise Unknown("%s is without antialiasing" % _name(step))
 
 
@@ -103,13 +105,13 @@ class _Steps:
     def _shape(self):
         step = self._take("RandomResizedCrop")
         if step is not None:
-            _check_filter(step)
+            _check_filter(step, self._is_tensor)
             return {"transform": "train", "size": _square(step.size, "RandomResizedCrop"),
                     "scale": tuple(step.scale), "ratio": tuple(step.ratio)}
         step = self._take("Resize")
         if step is None:
             raise Unknown("%s is not one of the crops that it knows" % self._first())
-        _check_filter(step)
+        _check_filter(step, self._is_tensor)
         if getattr(step, "max_size", None) is not None:
             raise Unknown("Resize has a max_size")
         crop = self._take("CenterCrop")
@@ -158,7 +160,7 @@ def _is_preset(transform):
 
 
 def _preset(preset):
-    _check_filter(preset)
+    _check_filter(preset, False)
     size, shorter = _square(preset.crop_size, "crop_size"), _square(preset.resize_size, "resize_size")
     if shorter < size:
         raise Unknown("its crop is larger than what is left of the picture")

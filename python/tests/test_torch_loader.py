@@ -238,7 +238,7 @@ class TestLoops(WithFolder):
             makers.add(threading.current_thread().name)
             return [tensor.clone() for tensor in batch] if isinstance(batch, list) else batch
 
-        loader._files.pins, loader._files._pinned = True, pinned
+        loader._files.pins, loader._files.pinned = True, pinned
         for _ in loader:
             break
         torch.manual_seed(9000037)
@@ -257,7 +257,7 @@ class TestLoops(WithFolder):
 
         expected = list(self.loader(shuffle=False))
         loader = self.loader(shuffle=False, collate_fn=collate)
-        loader._files.pins, loader._files._pinned = True, lambda batch: batch
+        loader._files.pins, loader._files.pinned = True, lambda batch: batch
         found = list(loader)
         self.assertEqual(callers, {threading.current_thread()})
         self.assertEqual([labels.tolist() for _, labels in found], [labels.tolist() for _, labels in expected])
@@ -293,6 +293,61 @@ class TestLoops(WithFolder):
             batches = list(itertools.islice(loader, 7))
         self.assertEqual(len(batches), 7)
         self.assertFalse(loader.uses_cpp)
+
+    def test_what_the_loader_is_set_to_counts_from_the_next_epoch(self):
+        # Bug: a collate_fn that is set later was never called, and workers stayed as they were.
+        loader = self.loader(shuffle=False)
+        list(loader)
+        loader.collate_fn, loader.num_workers = (lambda pairs: len(pairs)), 1
+        self.assertEqual(sum(loader), 41)
+        self.assertTrue(loader.uses_cpp)
+        self.assertEqual(loader._threads.workers, 1)
+
+    def test_an_iterator_draws_and_counts_as_pytorchs(self):
+        # Bug: the seed was drawn with the first batch, after the weights of a model that was made meanwhile.
+        drawn = []
+        for kind in (data.DataLoader, DataLoader):
+            torch.manual_seed(9000041)
+            loop = iter(kind(self.folder(EVALUATE), batch_size=8, shuffle=True, num_workers=1))
+            drawn.append((torch.rand(3).tolist(), len(loop), next(loop)[1].tolist()))
+        self.assertEqual(drawn[0], drawn[1])
+
+    def test_a_loop_goes_on_behind_a_damaged_file(self):
+        # Bug: the rest of the epoch was lost in silence, where a script passes over bad batches.
+        bad = self.root / "a" / "09.jpg"
+        whole = bad.read_bytes()
+        try:
+            bad.write_bytes(whole[:200])
+            for keywords in ({}, {"collate_fn": data.default_collate}, {"num_workers": 0}):
+                failed, counts = 0, []
+                loop = iter(self.loader(shuffle=False, **keywords))
+                while True:
+                    try:
+                        counts.append(len(next(loop)[1]))
+                    except StopIteration:
+                        break
+                    except RuntimeError:
+                        failed += 1
+                self.assertEqual((failed, sum(counts)), (1, 41 - 8), keywords)
+        finally:
+            bad.write_bytes(whole)
+
+    def test_a_picture_that_is_named_as_a_jpeg_file_is_left_to_pytorch(self):
+        # Bug: one PNG file of ImageNet, named .JPEG, ended a training in the midst of its first epoch.
+        bad = self.root / "b" / "10.jpg"
+        whole = bad.read_bytes()
+        try:
+            Image.open(io.BytesIO(whole)).save(bad, "PNG")
+            for transform in (EVALUATE, v1.Compose([v1.Resize((32, 32)), v1.PILToTensor()])):
+                folder = self.folder(transform)
+                theirs = list(data.DataLoader(folder, batch_size=8))
+                loader = DataLoader(folder, batch_size=8, num_workers=2)
+                with self.assertWarnsRegex(UserWarning, "10.jpg' is no JPEG file"):
+                    ours = list(loader)
+                self.assertEqual([labels.tolist() for _, labels in ours], [labels.tolist() for _, labels in theirs])
+                self.assertEqual([(one.shape, one.dtype) for one, _ in ours], [(one.shape, one.dtype) for one, _ in theirs])
+        finally:
+            bad.write_bytes(whole)
 
     def test_health_and_a_damaged_file(self):
         loader = self.loader()

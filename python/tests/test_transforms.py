@@ -111,6 +111,8 @@ class TestKnown(unittest.TestCase):
                 ([mine, TO_TENSOR], "RandomResizedCrop is not one of the crops"),
                 ([crop(interpolation=Mode("bicubic")), TO_TENSOR], "bicubic"),
                 ([crop(antialias=False), TO_TENSOR], "antialiasing"),
+                ([made("PILToTensor"), crop(antialias=None)], "antialiasing"),
+                ([made("PILToTensor"), crop(antialias="warn")], "antialiasing"),
                 ([crop(size=(224, 192)), TO_TENSOR], "square"),
                 ([resize(256), TO_TENSOR], "keeps the aspect"),
                 ([resize(128), CENTRE, TO_TENSOR], "CenterCrop is larger"),
