@@ -29,8 +29,9 @@ class Over(BaseException):
 class Result:
     """What to set, and how much faster that is. `print(result)` has the whole screen."""
 
-    def __init__(self, report, screen):
+    def __init__(self, report, screen, has_batch_size=True):
         self.report = report  # as of the command's JSON
+        self._has_batch_size = has_batch_size  # else the dataset or a sampler makes the batches
         # What to run next, and where the report is, are those of a command.
         self._screen = re.split(r"^(?:NEXT |report: )", screen, maxsplit=1, flags=re.MULTILINE)[0]
 
@@ -51,8 +52,9 @@ class Result:
     def arguments(self):
         """The same as keyword arguments of DataLoader."""
         config = self.config
-        arguments = {"num_workers": config["workers"], "pin_memory": config["pinned"],
-                     "batch_size": config["batch"]}
+        arguments = {"num_workers": config["workers"], "pin_memory": config["pinned"]}
+        if self._has_batch_size:
+            arguments["batch_size"] = config["batch"]
         if config["workers"] > 0:
             arguments.update(prefetch_factor=config["prefetch"],
                              persistent_workers=config["persistent"])
@@ -67,14 +69,18 @@ class Result:
         """A table of all measured configs, the recommended one in bold."""
         rows = [self._row(trial) for trial in self.report["trials"] if trial.get("samples_per_s")]
         words = ", ".join("%s=%r" % item for item in self.arguments.items())
+        threads = self.config["step_threads"]
+        if threads != self.report["workload"]["script"]["config"]["step_threads"]:
+            words += ", after torch.set_num_threads(%d)" % threads
         return ("<p><b>%s</b>: %.2fx as fast as now (95 %% interval %.2f to %.2f)</p>"
-                "<table><tr><th>workers</th><th>prefetch</th><th>batch</th><th>samples/s</th></tr>%s"
+                "<table><tr><th>workers</th><th>prefetch</th><th>batch</th><th>step threads</th>"
+                "<th>samples/s</th></tr>%s"
                 "</table>" % (html.escape(words), *(value or 0 for value in self.speedup),
                               "".join(rows)))
 
     def _row(self, trial):
         config = trial["config"]
-        cells = [config["workers"], config["prefetch"], config["batch"],
+        cells = [config["workers"], config["prefetch"], config["batch"], config["step_threads"],
                  "%.0f" % trial["samples_per_s"]["estimate"]]
         mark = "<b>%s</b>" if config == self.config else "%s"
         return "<tr>%s</tr>" % "".join("<td>" + mark % cell + "</td>" for cell in cells)
@@ -89,7 +95,8 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
     for bit, and so are the random numbers of Python, NumPy and PyTorch.
 
     `options` are those of the command line, such as `"--budget", "2min"`. Nothing is confirmed in
-    fresh processes. `loader` stays as it is: `DataLoader(..., **result.arguments)` has the answer.
+    fresh processes. `loader` stays as it is: `DataLoader(..., **result.arguments)` has the answer,
+    and `result.config["step_threads"]` the threads to set before.
 
     Returns a `Result`. Raises FileNotFoundError where there is no `autotune`, RuntimeError where it
     ends without an answer, and what `step` raises.
@@ -120,7 +127,7 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
             raise RuntimeError("autotune ended without an answer: "
                                + (said.splitlines()[-1] if said else "it said nothing."))
         with open(report) as file:
-            return Result(json.load(file), screen)
+            return Result(json.load(file), screen, loader.batch_size is not None)
 
 
 def program_of(command):

@@ -41,9 +41,9 @@ with tempfile.TemporaryDirectory() as folder:
     finally:
         relay.kill()
         relay.wait()
-config = dict(hello["config"], workers=2, prefetch=4, persistent=True)
+config = dict(hello["config"], workers=2, prefetch=4, persistent=True, step_threads=1)
 with open(report, "w") as file:
-    json.dump({"hello": hello, "answer": answer,
+    json.dump({"hello": hello, "answer": answer, "workload": {"script": {"config": dict(hello["config"], step_threads=2)}},
                "recommendation": {"config": config, "tier": "safe", "tiers": {"safe": {
                    "speedup": {"estimate": 2, "low": 1.8, "high": 2.2}}}},
                "trials": [{"config": config, "samples_per_s": {"estimate": 400}},
@@ -100,6 +100,13 @@ class Notebook(unittest.TestCase):
         self.assertIn("num_workers=2", table)
         self.assertIn("<b>400</b>", table)
         self.assertEqual(table.count("<tr>"), 3)
+        # Bug: a gain of fewer threads of the step, of which the table said nothing.
+        self.assertIn("after torch.set_num_threads(1)", table)
+
+    def test_leaves_the_batch_to_who_makes_it(self):
+        # Bug: a batch_size for a loader whose dataset gives whole batches, which are then put together.
+        self.loader = data.DataLoader([torch.ones(4, 2)] * 40, batch_size=None)
+        self.assertNotIn("batch_size", self.tuned(lambda batch: None).arguments)
 
     def test_restores_what_is_to_be_kept(self):
         # Bug: a model that was trained on batches that nobody counted.
