@@ -110,26 +110,57 @@ class DataLoader(data.DataLoader):
         return self._seed
 
 
-class _Loop:
-    """The batches of one epoch. Behind an error it goes on with the next batch, as PyTorch's does."""
+class _Epoch:
+    """The batches of an epoch that has begun, as they come from C++ threads."""
 
-    _threads = _pool = _coming = None
+    def __init__(self, files, threads, samples, batch, seed):
+        threads._begin(samples, seed)
+        self.threads = threads
+        self._files, self._samples, self._batch, self._at = files, samples, batch, 0
+        self._seeds = random.Random(seed)
+
+    def take(self):
+        """The next batch, in pinned memory where that is asked for; END behind the last one. The script's own functions
+        are called by this thread."""
+        from ._core import SampleError
+
+        try:
+            batch = self.threads._next()
+        except SampleError:
+            self._at += 1
+            raise
+        if batch is None:
+            return END
+        self._at += 1
+        files = self._files
+        batch = files.computed(self._seeds.getrandbits(63), *batch) if files.calls_script else files.plain(*batch)
+        return files.pinned(batch)
+
+    def take_by_pytorch(self, error):
+        """The batch that was taken last, of which the C++ side refused a file."""
+        samples = self._samples[(self._at - 1) * self._batch:self._at * self._batch].tolist()
+        return self._files.pinned(self._files.by_pytorch(samples, self._seeds.getrandbits(63), error))
+
+
+class _Loop:
+    """A loop over one epoch. Behind an error it goes on with the next batch, as PyTorch's does."""
+
+    _epoch = _pool = _coming = None
 
     def __init__(self, loader, files, idle):
         """Raises Unknown where the epoch may have no end. `idle`: threads that no loop uses."""
-        self._files, self._idle, self._count = files, idle, len(loader)
+        self._loader, self._idle = loader, idle
         # PyTorch's iterator draws these in this order, so the same seed gives the same samples.
         seed = loader._next_seed()
-        self._samples, self._batch, self._at = files.samples(loader.sampler), loader.batch_size, 0
-        self._seeds = random.Random(seed)
-        if len(self._samples) < (loader.batch_size if loader.drop_last else 1):
+        samples = files.samples(loader.sampler)
+        if len(samples) < (loader.batch_size if loader.drop_last else 1):
             return
         try:
             threads = idle.pop()  # not asked first: a loop in another thread may take the last
         except IndexError:
             threads = files.threads(loader)
-        threads._begin(self._samples, seed)
-        self._threads = loader._threads = threads
+        self._epoch = _Epoch(files, threads, samples, loader.batch_size, seed)
+        loader._threads = threads
         if files.pins and not files.calls_script:
             self._pool = ThreadPoolExecutor(1, "feedrate-pin")
 
@@ -137,18 +168,17 @@ class _Loop:
         return self
 
     def __len__(self):
-        return self._count
+        return len(self._loader)
 
     def __next__(self):
-        if self._threads is None:
-            raise StopIteration
         from ._core import SampleError
 
+        if self._epoch is None:
+            raise StopIteration
         try:
-            batch = self._take() if self._pool is None else self._pinned_ahead()
+            batch = self._epoch.take() if self._pool is None else self._taken_ahead()
         except SampleError as error:
-            self._at += 1
-            batch = self._by_pytorch(error)
+            batch = self._epoch.take_by_pytorch(error)
         if batch is END:
             self._end()
             raise StopIteration
@@ -160,37 +190,22 @@ class _Loop:
     def _end(self):
         if self._pool is not None:
             self._pool.shutdown()
-        if self._threads is not None and not self._idle:
-            self._idle.append(self._threads)
-        self._threads = self._pool = self._coming = None
+        if self._epoch is not None and not self._idle:
+            self._idle.append(self._epoch.threads)
+        self._epoch = self._pool = self._coming = None
 
-    def _take(self):
-        """The next batch, in pinned memory where that is asked for. The script's own functions are called by the
-        thread of the loop."""
-        files, batch = self._files, self._threads._next()
-        if batch is None:
-            return END
-        self._at += 1
-        if files.calls_script:
-            return files.pinned(files.computed(self._seeds.getrandbits(63), *batch))
-        return files.pinned(files.plain(*batch))
-
-    def _by_pytorch(self, error):
-        """The batch that was taken last, of which the C++ side refused a file."""
-        samples = self._samples[(self._at - 1) * self._batch:self._at * self._batch].tolist()
-        return self._files.pinned(self._files.by_pytorch(samples, self._seeds.getrandbits(63), error))
-
-    def _pinned_ahead(self):
-        """The next batch is pinned by another thread while the loop steps."""
-        coming = self._coming or self._pool.submit(self._take)
-        self._coming = coming
+    def _taken_ahead(self):
+        """The next batch is pinned by another thread while the loop steps. What that does knows no loop, which could
+        then not be left."""
+        take = self._epoch.take
+        coming = self._coming = self._coming or self._pool.submit(take)
         try:
             batch = coming.result()
         except BaseException:
             if coming.done():  # else the wait was interrupted
                 self._coming = None
             raise
-        self._coming = self._pool.submit(self._take) if batch is not END else None
+        self._coming = self._pool.submit(take) if batch is not END else None
         return batch
 
 
