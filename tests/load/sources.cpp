@@ -211,6 +211,31 @@ TEST_CASE("A sample that could not be loaded keeps its place in a cache", "[sour
   CHECK(loads == 8 + 8 - 2 + 3);
 }
 
+TEST_CASE("A slot that one thread could not fill is filled by another", "[sources]") {
+  // Bug: what the first has written lands over the sample of the second; meant for ThreadSanitizer.
+  std::atomic<int> loads{0}, wrong{0};
+  const auto source = cache(Flaky{{&loads}, 200}, 5 * 128);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        detail::SampleForm form(source->layout());
+        detail::OwnSample own;
+        Random random(0, 0, 0);
+        for (std::size_t n = 0; n < 1000; ++n) {
+          const Sample sample = own.as(form);
+          try {
+            source->load(n % 8, sample, random);
+            wrong += sample.scalar<std::int32_t>("label") != static_cast<std::int32_t>(n % 8);
+          } catch (const Error&) {
+          }
+        }
+      });
+    }
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("Threads that want one sample at once all get it", "[sources]") {
   // Bug: a place that is given before the sample is whole; meant for ThreadSanitizer.
   std::atomic<int> loads{0};
