@@ -62,13 +62,12 @@ class Loader {
     const Alone alone(mutex_);
     require_open();
     begun_ = {++iteration_};
-    if (lists_ && at_end() && lists_->size() == samples.size()) {
+    if (started_ && lists_ && place_.at_end() && lists_->size() == samples.size()) {
       place_.begin_epoch();
       lists_->set(place_.epoch(), std::move(samples), seed);
       loader_->add_epochs(1);
       return;
     }
-    lists_.reset();
     auto lists = std::make_shared<EpochLists>(samples.size());
     lists->set(0, std::move(samples), seed);
     options_.order.sampler = lists;
@@ -183,7 +182,7 @@ class Loader {
     look();
   }
 
-  /// As the options say, in the same memory where nobody holds a part of it.
+  /// Starts again as the options say; in the same memory, if nobody holds a part of it.
   void restart() {
     pending_.reset();
     started_ = false;

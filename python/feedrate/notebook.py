@@ -95,8 +95,8 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
     for bit, and so are the random numbers of Python, NumPy and PyTorch.
 
     `options` are those of the command line, such as `"--budget", "2min"`. Nothing is confirmed in
-    fresh processes. `loader` stays as it is: `DataLoader(..., **result.arguments)` has the answer,
-    and `result.config["step_threads"]` the threads to set before.
+    fresh processes. `loader` stays as it is: `DataLoader(..., **result.arguments)` has the answer.
+    `result.config["step_threads"]` is the number for `torch.set_num_threads`.
 
     Returns a `Result`. Raises FileNotFoundError where there is no `autotune`, RuntimeError where it
     ends without an answer, and what `step` raises.

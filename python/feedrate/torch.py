@@ -195,8 +195,8 @@ class _Loop:
         self._epoch = self._pool = self._coming = None
 
     def _taken_ahead(self):
-        """The next batch is pinned by another thread while the loop steps. What that does knows no loop, which could
-        then not be left."""
+        """The next batch is pinned by another thread while the loop steps. That thread holds the epoch and not the loop:
+        a loop that it held would not end where it is left."""
         take = self._epoch.take
         coming = self._coming = self._coming or self._pool.submit(take)
         try:
@@ -238,7 +238,7 @@ class _Files:
 
     def are_as_they_were(self, loader):
         """Whether the dataset has the transforms, their parameters, the files and the labels that it had, and the
-        loader what may be set anew."""
+        loader has the settings that it had."""
         try:
             indices, folder = _folder_of(self.dataset)
             seen = self._settings_of(folder, transforms.known(folder.transform))

@@ -22,8 +22,8 @@ struct Prepared {
 /// Throws Error(data) where the data are not those that earlier trials of the run have used.
 void require_unchanged(const WorkloadInfo& now, const WorkloadInfo& before);
 
-/// Thrown by run() where a round has shown what the plan of the search did not know, and prepared()
-/// knows now. No exception of one config: it ends the search, which begins again.
+/// Thrown by run() where a round has shown what the plan did not know; prepared() knows it now. The
+/// search ends, and begins again. It is no std::exception, which would cost one config.
 struct PlanOutdated {
   std::string why;  ///< a sentence
 };

@@ -9,7 +9,7 @@
 
 namespace feedrate {
 
-/// What a round has shown against the plan counts: then all of it once more, with its own journal.
+/// Plans and searches again, with a new journal, where a round has shown that the plan is outdated.
 Outcome TuneRun::plan_and_search(std::optional<Journaled>& measurer) try {
   plan();
   open_journal();

@@ -151,7 +151,7 @@ class Loader {
     return counters;
   }
 
-  /// Has the samples that another loader of the dataset left out count as left out by this one.
+  /// Counts what another loader of the same dataset has left out as left out by this one.
   void take_over_skips(const Loader& other) { engine_->skips().take_over(other.engine_->skips()); }
 
   /// How well the consumer was fed since the last call, or since the loader was made, and how much

@@ -17,8 +17,8 @@
 
 namespace feedrate::inline v0 {
 
-/// Keeps the samples that are loaded first. What a source draws at random is drawn once for those,
-/// and which they are depends on the timing of the workers: let a source behind it draw.
+/// Keeps the samples that are loaded first. Which these are depends on the timing of the workers.
+/// What a source draws at random is drawn once for them, so let a source behind the cache draw.
 class Cached final : public Source {
  public:
   /// `bytes` that the kept samples may take. Throws Error(usage) where not one fits.

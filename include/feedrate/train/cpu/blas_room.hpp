@@ -17,7 +17,8 @@ namespace feedrate::inline v0 {
 /// Throws OutOfMemory where `ulimit -v` leaves no room for the buffers of so many threads that call
 /// a BLAS: OpenBLAS takes 128 MiB for each at its first product, keeps them, and where they can't
 /// be had tries again for ever. Source: blas_memory_alloc in driver/others/memory.c of OpenBLAS
-/// 0.3.21. Until then the library itself may be mapped, of 36 MiB in Debian 12, and the heap grow.
+/// 0.3.21. The first call asks for 64 MiB more: the library itself, which may not be loaded yet,
+/// takes 36 MiB in Debian 12.
 inline void require_blas_room(int threads) {
   constexpr std::size_t each = std::size_t{132} << 20, most = std::size_t{1} << 40;
   constexpr std::size_t library = std::size_t{64} << 20;
