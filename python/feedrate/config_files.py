@@ -24,7 +24,7 @@ def ending_of(file):
 
 def number_in(file, keys):
     """The number of a key in a file, as a Literal. It is the one value of the last of `keys` there:
-    two keys of that name could be of any section, and so could one whose way of keys is not that. Raises
+    two keys of that name could be of any section. The whole path of `keys` has to lead to it. Raises
     Unknown."""
     ending = ending_of(file)
     if ending is None:
@@ -51,7 +51,7 @@ def _parsed(ending, text):
 
 
 def _has(held, keys):
-    """Whether a way of keys leads to a number; True where that is not known."""
+    """Whether a path of keys leads to a whole number; True where nothing here reads the file."""
     if held is None:
         return True
     for key in keys:

@@ -227,7 +227,7 @@ class _Trace:
                 or self._is_set_from_outside(source, name))
 
     def _is_set_from_outside(self, source, name):
-        """Whether code sets an attribute of that name of another object than its own."""
+        """Whether code sets an attribute of that name in another way than by `self.name =`."""
         for other in self._sources(source):
             for one in other.nodes(ast.Attribute):
                 if one.attr == name and not isinstance(one.ctx, ast.Load) and _path_of(one) != ["self", name]:
@@ -335,7 +335,7 @@ def _path_of(node):
 
 
 def _times_set(source, owner, name):
-    """So often a class sets `self.name`."""
+    """How often a class sets `self.name`."""
     return sum(1 for one in source.nodes(ast.Attribute, owner)
                if not isinstance(one.ctx, ast.Load) and _path_of(one) == ["self", name])
 

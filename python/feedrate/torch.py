@@ -202,7 +202,7 @@ class _Loop:
         try:
             batch = coming.result()
         except BaseException:
-            if coming.done():  # else the wait was interrupted
+            if coming.done() and coming.exception() is not None:  # else the wait was interrupted
                 self._coming = None
             raise
         self._coming = self._pool.submit(take) if batch is not END else None
