@@ -26,23 +26,32 @@ struct GateOptions {
   std::string output;
 };
 
-enum class Noise : std::uint8_t { normal, heavy_tails, drift, bursts };
+enum class Noise : std::uint8_t { normal, heavy_tails, drift, bursts, neighbour };
 
-constexpr std::array<std::string_view, 4> noise_names = {"normal", "heavy_tails", "drift",
-                                                         "bursts"};
+constexpr std::array<std::string_view, 5> noise_names = {"normal", "heavy_tails", "drift", "bursts",
+                                                         "neighbour"};
 
-/// The log rate of one run after the other, less the program's own.
+/// One run: its log rate, less the program's own, and the share of the CPUs that others took.
+struct NoisyRun {
+  double log_rate = 0, others_share = 0;
+};
+
+/// One run after the other.
 class NoisyMachine {
  public:
   NoisyMachine(Noise noise, double deviation, std::uint64_t seed)
       : noise_(noise), deviation_(deviation), random_(seed, 7, 0) {}
 
-  double next() {
-    double log_rate = deviation_ * normal();
-    if (noise_ == Noise::heavy_tails && uniform() < 0.1) log_rate -= 0.15 * exponential();
-    if (noise_ == Noise::drift) log_rate += drift_ += deviation_ / 2 * normal();
-    if (noise_ == Noise::bursts) log_rate -= burst();
-    return log_rate;
+  NoisyRun next() {
+    NoisyRun run{.log_rate = deviation_ * normal()};
+    if (noise_ == Noise::heavy_tails && uniform() < 0.1) run.log_rate -= 0.15 * exponential();
+    if (noise_ == Noise::drift) run.log_rate += drift_ += deviation_ / 2 * normal();
+    if (noise_ == Noise::bursts) run.log_rate -= burst();
+    if (noise_ == Noise::neighbour) {
+      run.others_share = neighbour();
+      run.log_rate += std::log1p(-run.others_share / 2);
+    }
+    return run;
   }
 
  private:
@@ -60,6 +69,10 @@ class NoisyMachine {
     }
     return left_ > 0 ? --left_, depth_ : 0;
   }
+
+  /// In every second run, on average, others take up to 0.6 of the CPUs, and half as much of the
+  /// rate.
+  double neighbour() { return random_.below(2) == 1 ? 0.6 * uniform() : 0; }
 
   Noise noise_;
   double deviation_;
@@ -149,17 +162,22 @@ class Case {
   void compare_once(std::uint64_t seed) {
     NoisyMachine machine(noise_, deviation_, seed);
     SequentialTest test(1);
+    BlockSelection<double> selection;
     Runs first;
     for (std::uint64_t block = 0; !test.is_over(); ++block) {
       const auto order = block_order(seed, block);
-      std::array<double, 4> rates{};
-      for (std::size_t run = 0; run < order.size(); ++run) {
-        const bool head = order[run] == Side::head;
-        const double log_rate = machine.next() + (head ? std::log1p(-loss_) : 0);
+      std::array<double, 4> rates{}, shares{};
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const bool head = order[i] == Side::head;
+        const NoisyRun run = machine.next();
+        const double log_rate = run.log_rate + (head ? std::log1p(-loss_) : 0);
         if (block < 6) (head ? first.head : first.base).push_back(log_rate);
-        rates[run] = std::exp(log_rate);
+        rates[i] = std::exp(log_rate);
+        shares[i] = run.others_share;
       }
-      test.add(std::array{log_ratio_of(order, rates)});
+      for (const double ratio : selection.add(order, shares, log_ratio_of(order, rates))) {
+        if (!test.is_over()) test.add(std::array{ratio});
+      }
     }
     counts_.add(test.conclusion(0));
     const bool found = test.conclusion(0) == Conclusion::slower;
@@ -183,7 +201,8 @@ int run(const GateOptions& options) {
               "slower", "in 30", "pass", "open", "med.", "p95", "U test", "mean 5%");
   Json cases = Json::array();
   for (const double loss : {0.0, 0.03, 0.05, 0.1, 0.2}) {
-    for (const Noise noise : {Noise::normal, Noise::heavy_tails, Noise::drift, Noise::bursts}) {
+    for (const Noise noise :
+         {Noise::normal, Noise::heavy_tails, Noise::drift, Noise::bursts, Noise::neighbour}) {
       for (const double deviation : {0.02, 0.05, 0.08}) {
         Case one(noise, deviation, loss);
         one.run(options);

@@ -16,13 +16,5 @@ TEST_CASE("The interval of a ratio is that of its logarithm", "[comparison]") {
   CHECK(ratio.high == Catch::Approx(0.9 * std::exp(0.02571)).epsilon(1e-4));
 }
 
-TEST_CASE("Nothing is comparable once more than half of the blocks are disturbed", "[comparison]") {
-  // Bug: the first block is disturbed, and the comparison gives up.
-  CHECK_FALSE(is_too_disturbed(0, 1));
-  CHECK_FALSE(is_too_disturbed(3, 3));
-  CHECK(is_too_disturbed(2, 4));
-  CHECK_FALSE(is_too_disturbed(30, 20));
-}
-
 }  // namespace
 }  // namespace feedrate::comparison_tests

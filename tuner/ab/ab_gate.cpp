@@ -27,12 +27,6 @@ Interval interval_of(const AbOutcome& outcome, Side side, std::size_t number) {
 
 /// Why there is no verdict on a metric.
 std::string open_reason(const AbOutcome& outcome, std::size_t judged) {
-  if (outcome.not_comparable) {
-    return "Other processes took more CPU from one side than from the other in " +
-           std::to_string(outcome.disturbed) + " of " +
-           std::to_string(outcome.disturbed + outcome.blocks) +
-           " blocks of runs: use an idle machine.";
-  }
   if (std::find(outcome.judged.begin(), outcome.judged.end(), Conclusion::slower) !=
       outcome.judged.end()) {
     return "The comparison ended when another metric was slower.";
@@ -96,10 +90,8 @@ void add_conclusions(Gate& gate, const AbOutcome& outcome) {
   for (std::size_t number = 0, judged = 0; number < pattern.size(); ++number) {
     if (!pattern[number].judged) continue;
     GateMetric& metric = gate.metrics[number];
-    const Conclusion conclusion =
-        outcome.not_comparable ? Conclusion::not_comparable : outcome.judged[judged];
-    metric.conclusion = conclusion;
-    metric.reason = reason_of(gate, outcome, judged, conclusion);
+    metric.conclusion = outcome.judged[judged];
+    metric.reason = reason_of(gate, outcome, judged, outcome.judged[judged]);
     ++judged;
   }
 }
@@ -141,15 +133,11 @@ std::optional<GateMetric> utilization_of(const Gate& gate) {
                          {value.estimate / best, value.low / best, value.high / best});
 }
 
-/// Of HEAD. What is not comparable meets nothing, and misses nothing.
-void add_requirements(Gate& gate, const AbRequest& request, const AbOutcome& outcome) {
+/// Of HEAD.
+void add_requirements(Gate& gate, const AbRequest& request) {
   std::vector<GateMetric> metrics = gate.metrics;
   if (const auto utilization = utilization_of(gate)) metrics.push_back(*utilization);
-  for (GateRequirement one : judged(request.gate.requirements, metrics, "Of HEAD.")) {
-    if (outcome.not_comparable) {
-      one.fulfilment = Fulfilment::inconclusive;
-      one.reason = "Nothing was comparable.";
-    }
+  for (GateRequirement& one : judged(request.gate.requirements, metrics, "Of HEAD.")) {
     gate.requirements.push_back(std::move(one));
   }
 }
@@ -170,6 +158,7 @@ std::string blocks_note(const AbOutcome& outcome) {
   if (outcome.disturbed > 0) {
     text += "; " + std::to_string(outcome.disturbed) + " more were disturbed, and left out";
   }
+  if (outcome.all_count) text += "; other processes disturbed most of them, so all count";
   return text + ".";
 }
 
@@ -178,15 +167,11 @@ std::string blocks_note(const AbOutcome& outcome) {
 void add_outcome(Gate& gate, const AbRequest& request, const AbOutcome& outcome) {
   gate.limits = request.options.limits;
   gate.notes.push_back(blocks_note(outcome));
-  if (outcome.runs.empty()) {
-    gate.overruled = Conclusion::not_comparable;
-    return add_requirements(gate, request, outcome);
-  }
   add_metrics(gate, outcome);
   add_conclusions(gate, outcome);
   add_runs(gate, outcome);
   if (request.plant) require_found(gate, *request.plant);
-  add_requirements(gate, request, outcome);
+  add_requirements(gate, request);
 }
 
 }  // namespace feedrate

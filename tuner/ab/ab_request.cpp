@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* purpose =
     "Compare two commands, or two configs: is HEAD slower than BASE? Both run in turns, each time "
-    "in a fresh process. Exit code 0: pass, 1: slower, 3: inconclusive or not comparable.";
+    "in a fresh process. Exit code 0: pass, 1: slower, 3: inconclusive.";
 
 constexpr const char* usage =
     "autotune ab [OPTIONS] -- BASE... -- HEAD...\n"

@@ -32,13 +32,17 @@ class AbSession {
   AbOutcome operator()() {
     warm_up();
     SequentialTest test(count_judged(*pattern_), request_.options.test());
-    while (!test.is_over() && !is_disturbed() && has_time()) observe_block(test);
+    while (!test.is_over() && has_time()) observe_block(test);
+    count(selection_.end(), test);
     conclude(test);
     return std::move(outcome_);
   }
 
  private:
-  bool is_disturbed() const { return is_too_disturbed(outcome_.blocks, outcome_.disturbed); }
+  struct Block {
+    std::array<Side, 4> order{};
+    std::array<ProgramRun, 4> runs;
+  };
 
   /// Whether one more block, as long as those so far, ends within the budget. The first always
   /// runs.
@@ -105,23 +109,25 @@ class AbSession {
   }
 
   void observe_block(SequentialTest& test) {
-    const auto order = block_order(request_.options.seed, drawn_++);
-    std::array<ProgramRun, 4> runs;
+    Block block{.order = block_order(request_.options.seed, drawn_++)};
     std::array<double, 4> shares{};
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      watch_.say(block_text(test) + ", " + std::string(name_of(order[i])));
-      runs[i] = run(order[i]);
-      shares[i] = runs[i].others_share;
+    for (std::size_t i = 0; i < block.order.size(); ++i) {
+      watch_.say(block_text(test) + ", " + std::string(name_of(block.order[i])));
+      block.runs[i] = run(block.order[i]);
+      shares[i] = block.runs[i].others_share;
     }
-    if (!filter_.accepts(order, shares)) {
-      ++outcome_.disturbed;
-      return;
+    count(selection_.add(block.order, shares, block), test);
+  }
+
+  void count(std::vector<Block> blocks, SequentialTest& test) {
+    for (Block& block : blocks) {
+      if (test.is_over()) return;
+      test.add(log_ratios(block));
+      for (std::size_t i = 0; i < block.order.size(); ++i) {
+        outcome_.runs.push_back({outcome_.blocks, block.order[i], std::move(block.runs[i])});
+      }
+      ++outcome_.blocks;
     }
-    test.add(log_ratios(order, runs));
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      outcome_.runs.push_back({outcome_.blocks, order[i], std::move(runs[i])});
-    }
-    ++outcome_.blocks;
   }
 
   std::string block_text(const SequentialTest& test) const {
@@ -132,24 +138,26 @@ class AbSession {
   }
 
   /// One per judged metric, in the order of the first run.
-  std::vector<double> log_ratios(const std::array<Side, 4>& order,
-                                 const std::array<ProgramRun, 4>& runs) const {
+  std::vector<double> log_ratios(const Block& block) const {
     std::vector<double> ratios;
     for (const ProgramMetric& wanted : pattern_->metrics) {
       if (!wanted.judged) continue;
       std::array<double, 4> speeds{};
-      std::transform(runs.begin(), runs.end(), speeds.begin(), [&](const ProgramRun& run) {
-        return std::find_if(run.metrics.begin(), run.metrics.end(),
-                            [&](const ProgramMetric& metric) { return metric.name == wanted.name; })
-            ->speed();
-      });
-      ratios.push_back(log_ratio_of(order, speeds));
+      std::transform(
+          block.runs.begin(), block.runs.end(), speeds.begin(), [&](const ProgramRun& run) {
+            return std::find_if(
+                       run.metrics.begin(), run.metrics.end(),
+                       [&](const ProgramMetric& metric) { return metric.name == wanted.name; })
+                ->speed();
+          });
+      ratios.push_back(log_ratio_of(block.order, speeds));
     }
     return ratios;
   }
 
   void conclude(const SequentialTest& test) {
-    outcome_.not_comparable = is_disturbed();
+    outcome_.disturbed = selection_.disturbed();
+    outcome_.all_count = selection_.all_count();
     outcome_.blocks_missing = test.blocks_missing();
     for (std::size_t metric = 0; metric < count_judged(*pattern_); ++metric) {
       outcome_.judged.push_back(test.conclusion(metric));
@@ -165,7 +173,7 @@ class AbSession {
   SteadyClock clock_;
   std::optional<ProgramRun> pattern_;
   double began_s_ = 0;
-  DisturbanceFilter filter_;
+  BlockSelection<Block> selection_;
   std::uint64_t drawn_ = 0;  ///< blocks, disturbed ones among them
   AbOutcome outcome_;
 };

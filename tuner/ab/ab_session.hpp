@@ -28,9 +28,9 @@ struct AbOutcome {
   std::vector<double> noise;       ///< standard deviation of one block's log ratio, likewise
   int blocks = 0;                  ///< that count
   int disturbed = 0;               ///< that were left out
+  bool all_count = false;          ///< because most were disturbed
   int blocks_missing = 0;          ///< that it would have taken, where the noise is too large
   bool budget_over = false;
-  bool not_comparable = false;
 };
 
 /// How it goes on.

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 #include "feedrate/compare/block.hpp"
 #include "feedrate/compare/comparison.hpp"
@@ -104,12 +105,16 @@ class InProcessComparison {
   Comparison operator()() {
     const double end_s = clock_.now_s() + options_.budget_s;
     run(Side::base), run(Side::head);  // warms up
-    while (!test_.is_over() && !is_disturbed() && clock_.now_s() < end_s) observe_block();
+    while (!test_.is_over() && clock_.now_s() < end_s) observe_block();
+    count(selection_.end());
     return result();
   }
 
  private:
-  bool is_disturbed() const noexcept { return is_too_disturbed(test_.blocks(), disturbed_); }
+  struct Block {
+    double log_ratio = 0;
+    std::array<double, 2> logs{};  ///< mean of the logarithms of a side's rates
+  };
 
   ComparedRun run(Side side) {
     return side == Side::base ? measured_run(base_, options_.run_s, clock_)
@@ -119,33 +124,37 @@ class InProcessComparison {
   void observe_block() {
     const auto order = block_order(options_.seed, drawn_++);
     std::array<double, 4> rates{}, shares{};
-    std::array<double, 2> logs{};
+    Block block;
     for (std::size_t i = 0; i < order.size(); ++i) {
       const ComparedRun one = run(order[i]);
       rates[i] = one.per_s();
       shares[i] = one.others_share;
-      logs[static_cast<std::size_t>(order[i])] += std::log(rates[i]) / 2;
+      block.logs[static_cast<std::size_t>(order[i])] += std::log(rates[i]) / 2;
     }
-    if (!filter_.accepts(order, shares)) {
-      ++disturbed_;
-      return;
+    block.log_ratio = log_ratio_of(order, rates);
+    count(selection_.add(order, shares, block));
+  }
+
+  void count(const std::vector<Block>& blocks) {
+    for (const Block& block : blocks) {
+      if (test_.is_over()) return;
+      test_.add(std::array{block.log_ratio});
+      base_logs_ += block.logs[0];
+      head_logs_ += block.logs[1];
     }
-    test_.add(std::array{log_ratio_of(order, rates)});
-    base_logs_ += logs[0];
-    head_logs_ += logs[1];
   }
 
   Comparison result() const {
     const auto rate_of = [&](double logs) {  // 0 where no block counted
       return test_.blocks() > 0 ? std::exp(logs / test_.blocks()) : 0.0;
     };
-    return {.conclusion = is_disturbed() ? Conclusion::not_comparable : test_.conclusion(0),
+    return {.conclusion = test_.conclusion(0),
             .speed_ratio = ratio_interval(test_.log_ratio(0)),
             .base_per_s = rate_of(base_logs_),
             .head_per_s = rate_of(head_logs_),
             .noise = test_.noise(0),
             .blocks = test_.blocks(),
-            .disturbed = disturbed_,
+            .disturbed = selection_.disturbed(),
             .wanted = test_.blocks_missing()};
   }
 
@@ -154,9 +163,8 @@ class InProcessComparison {
   const CompareOptions& options_;
   const C& clock_;
   SequentialTest test_{1, options_.test()};
-  DisturbanceFilter filter_;
+  BlockSelection<Block> selection_;
   std::uint64_t drawn_ = 0;
-  int disturbed_ = 0;
   double base_logs_ = 0, head_logs_ = 0;
 };
 

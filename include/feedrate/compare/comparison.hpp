@@ -44,9 +44,4 @@ inline Interval ratio_interval(const RobustMean& log_ratio) noexcept {
           std::exp(log_ratio.high(0.025))};
 }
 
-/// More than half of at least six blocks were disturbed: nothing can be said.
-constexpr bool is_too_disturbed(int kept, int disturbed) noexcept {
-  return kept + disturbed >= 6 && disturbed > kept;
-}
-
 }  // namespace feedrate::inline v0

@@ -15,7 +15,7 @@ namespace feedrate::inline v0 {
 enum class Conclusion : std::uint8_t {
   pass,            ///< the loss is smaller than the largest one allowed
   inconclusive,    ///< the data allow both
-  not_comparable,  ///< nothing can be said: disturbed, or measured differently
+  not_comparable,  ///< nothing can be said: measured differently, or on a slower machine
   slower,          ///< the loss is larger than tolerated
 };
 

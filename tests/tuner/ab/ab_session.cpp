@@ -89,13 +89,17 @@ TEST_CASE("Blocks that others have disturbed are left out, whatever their rates"
   CHECK(gate_of(outcome).conclusion() == Conclusion::pass);
 }
 
-TEST_CASE("Where more than half of the blocks are disturbed nothing is compared", "[ab]") {
-  // Bug: a pass by the few blocks that are left, or an endless wait for quiet.
+TEST_CASE("Where more than half of the blocks are disturbed all count", "[ab]") {
+  // Bug: a pass by the few blocks that are left, or no verdict on a loss of half.
   MadeUp base = steady(1000);
   MadeUp head([](int number) { return rate(500, 0.4 * ((number + 1) / 2 % 3)); });
-  const Gate gate = gate_of(outcome_of(base, head));
-  CHECK(gate.conclusion() == Conclusion::not_comparable);
-  CHECK(exit_code_of(gate.conclusion(), Undecided::exit_3) == 3);
+  const AbOutcome outcome = outcome_of(base, head);
+  CHECK(outcome.all_count);
+  CHECK(outcome.disturbed == 0);
+  CHECK(outcome.runs.size() == 4 * static_cast<std::size_t>(outcome.blocks));
+  const Gate gate = gate_of(outcome);
+  CHECK(gate.conclusion() == Conclusion::slower);
+  CHECK_THAT(gate.notes.back(), ContainsSubstring("so all count"));
 }
 
 TEST_CASE("The budget ends it without a verdict, and the reason says so", "[ab]") {
