@@ -64,6 +64,20 @@ TEST_CASE("The budget ends a comparison, and what is open stays open", "[compare
   CHECK(none.base_per_s == 0);
 }
 
+TEST_CASE("Invalid options are refused before anything runs", "[compare]") {
+  // Bug: limits in percent, whose logarithm is no number, and every comparison passes.
+  int calls = 0;
+  const auto work = [&] { ++calls; };
+  const double nan = std::nan("");
+  for (const CompareOptions& options :
+       {CompareOptions{.limits = {5, 10}}, CompareOptions{.limits = {.tolerated = 0.6}},
+        CompareOptions{.limits = {nan, 0.1}}, CompareOptions{.run_s = 0},
+        CompareOptions{.run_s = nan}, CompareOptions{.budget_s = -1}}) {
+    CHECK_THROWS_AS(compare(work, work, options), Error);
+  }
+  CHECK(calls == 0);
+}
+
 TEST_CASE("Two loaders are compared by their samples", "[compare]") {
   // Bug: a loader is no callable, and its second run begins behind the end of an epoch.
   const InMemory numbers(4096, {Field{"x", DType::f32, {4}}});

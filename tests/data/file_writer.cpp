@@ -21,6 +21,14 @@ TEST_CASE("A file is replaced as a whole and no draft stays behind") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
+TEST_CASE("A name as long as the system allows can be written") {
+  // Bug: the draft's name is longer, and what touch can create is refused.
+  const TemporaryFolder folder;
+  const std::string longest(255, 'x');
+  write_file(folder / longest, Bytes(3, 'a'));
+  CHECK(read_bytes(folder / longest) == Bytes(3, 'a'));
+}
+
 TEST_CASE("A file that replaces an open one is as closed as it is asked to be") {
   // Bug: what is for one user alone, written into the file that all could read.
   const TemporaryFolder folder;

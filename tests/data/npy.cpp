@@ -2,6 +2,8 @@
 // Tests of data/npy.hpp: rows as samples, with and without labels.
 #include "feedrate/data/npy.hpp"
 
+#include <sys/mman.h>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
@@ -20,6 +22,16 @@ std::string npy(const std::string& name) {
 
 std::string refusal(const std::string& input, const std::string& labels = {}) {
   return error_of([&] { labels.empty() ? NpyFile(npy(input)) : NpyFile(npy(input), npy(labels)); });
+}
+
+/// Pages of a file that lie in the page cache.
+std::size_t cached_pages(const std::string& path) {
+  const MappedFile file(path);
+  std::vector<unsigned char> pages((file.bytes().size() + 4095) / 4096);
+  REQUIRE(::mincore(const_cast<std::uint8_t*>(file.bytes().data()), file.bytes().size(),
+                    pages.data()) == 0);
+  return static_cast<std::size_t>(
+      std::count_if(pages.begin(), pages.end(), [](unsigned char page) { return page & 1; }));
 }
 
 }  // namespace
@@ -75,6 +87,28 @@ TEST_CASE("A row that was dropped from memory is read again, unchanged") {
   CHECK(file.touch(2) == 6 * sizeof(float));
   file.load(2, one.sample(), random);
   CHECK(one.sample().get<float>("input")[5] == 17);
+}
+
+TEST_CASE("Rows that share a page leave the page cache") {
+  // Bug: the kernel keeps pages that are not dropped as a whole, and a cold run is a warm one.
+  const TemporaryFolder folder;
+  Bytes bytes = read_bytes(npy("f32"));
+  const std::size_t rows = 3000, header = bytes.size() - 4 * 6 * sizeof(float);
+  const std::string shape = "(4, 2, 3), }";
+  const auto at = std::search(bytes.begin(), bytes.end(), shape.begin(), shape.end());
+  REQUIRE(at != bytes.end());
+  const std::string more = "(3000, 196)}";  // of 784 bytes each
+  std::copy(more.begin(), more.end(), at);
+  bytes.resize(header + rows * 784);
+  write_bytes(folder / "rows.npy", bytes);
+  const NpyFile file(folder / "rows.npy");
+  std::size_t touched = 0;
+  for (std::size_t i = 0; i < rows; ++i) touched += file.touch(i);
+  CHECK(touched == rows * 784);
+  const detail::Descriptor synced(::open((folder / "rows.npy").c_str(), O_RDONLY));
+  ::fsync(synced.fd());
+  for (std::size_t i = 0; i < rows; ++i) CHECK(file.evict(i));
+  CHECK(cached_pages(folder / "rows.npy") == 0);
 }
 
 }  // namespace feedrate::npy_tests

@@ -32,6 +32,12 @@ TEST_CASE("Fields lie one behind the other, each aligned", "[batch]") {
   CHECK(layout.sample_bytes() == 46);
 }
 
+TEST_CASE("Fields that don't fit into memory together are refused", "[batch]") {
+  // Bug: the sum of their bytes wraps around to 0, and samples are written beside the slot.
+  const std::size_t rest = std::size_t{0} - 256;
+  CHECK_THROWS_AS(BatchLayout({{"a", DType::u8, {256}}, {"b", DType::u8, {rest}}}, 1), Error);
+}
+
 TEST_CASE("A ragged field keeps the true length of each sample", "[batch]") {
   // Bug: true lengths that are lost, or taken from the wrong sample.
   Loader loader(Sentences{}, {.batch = 12, .workers = 2, .order = {.shuffle = false}});

@@ -102,6 +102,16 @@ TEST_CASE("A cursor behind the last whole batch begins the next epoch", "[loader
   CHECK_THROWS_AS(Loader(Numbers{10}, {.start = {0, 11}}), Error);
 }
 
+TEST_CASE("A loader refuses to begin behind its last epoch", "[loader]") {
+  // Bug: a loader of one epoch that validates in each, and gives nothing from the second on.
+  Loader loader(Numbers{20}, {.batch = 4, .epochs = 2});
+  Delivered last;
+  for (const auto& batch : loader.restart({.epoch = 1})) append(last, batch);
+  CHECK(last.labels.size() == 20);
+  CHECK_THROWS_WITH(loader.restart({.epoch = 2}),
+                    ContainsSubstring("2 epochs can't begin epoch 2"));
+}
+
 TEST_CASE("A loader begins an epoch again, or another one", "[loader]") {
   // Bug: a restart that keeps batches of before, or the wrong order.
   for (const int workers : {0, 2}) {

@@ -235,6 +235,35 @@ TEST_CASE("A thread in the midst of a slow batch ends with its sample", "[stream
   CHECK(read < 4000);
 }
 
+TEST_CASE("A shard that has ended keeps no file open", "[stream]") {
+  // Bug: a stream of thousands of small shards that runs out of descriptors.
+  struct Open {
+    std::shared_ptr<std::atomic<int>> now = std::make_shared<std::atomic<int>>(0);
+    Counts counts{std::vector<std::size_t>(50, 4)};
+    struct Reader {
+      Counts::Reader reader;
+      std::shared_ptr<void> file;
+      bool next(const Sample& sample, Random& random) { return reader.next(sample, random); }
+    };
+    Layout layout() const { return counts.layout(); }
+    std::size_t shards() const { return counts.shards(); }
+    Reader open(std::size_t shard, std::uint64_t epoch) const {
+      ++*now;
+      return {counts.open(shard, epoch), {nullptr, [count = now](void*) { --*count; }}};
+    }
+  };
+  const Open stream;
+  StreamLoader loader(stream, {.batch = 4, .workers = 0, .epochs = 1});
+  CHECK(drain(loader).labels.size() == 200);
+  CHECK(*stream.now == 0);
+}
+
+TEST_CASE("drop_last and max_total exclude each other", "[stream]") {
+  // Bug: short batches, although they were to be left out.
+  CHECK_THROWS_WITH(StreamLoader(Counts{{8}}, {.batch = 4, .max_total = 8, .drop_last = true}),
+                    ContainsSubstring("choose one of them"));
+}
+
 TEST_CASE("An empty stream is an error, and no loop without end", "[stream]") {
   // Bug: epochs without a sample, begun for ever.
   for (const int workers : {0, 2}) {

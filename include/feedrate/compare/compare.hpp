@@ -32,6 +32,19 @@ concept BatchSource = requires(L& loader) {
 
 namespace detail {
 
+/// Also of what is no number.
+inline void require_sound(const CompareOptions& options) {
+  const LossLimits& limits = options.limits;
+  if (!(limits.tolerated > 0 && limits.tolerated < limits.max && limits.max < 1)) {
+    throw Error(Fault::usage,
+                "The limits of a comparison are shares, 0 < tolerated < max < 1, such as 0.03 and "
+                "0.10.");
+  }
+  if (!(options.run_s > 0 && options.budget_s > 0)) {
+    throw Error(Fault::usage, "A comparison needs seconds: give run_s and budget_s more than 0.");
+  }
+}
+
 struct ComparedRun {
   double units = 0, duration_s = 0, others_share = -1;
   double per_s() const noexcept { return units / duration_s; }
@@ -172,10 +185,11 @@ class InProcessComparison {
 
 /// Whether `head` is slower than `base`, by runs of both that take turns. Both run once before
 /// anything counts. Takes at most about the budget. Throws what they throw, and Error(usage) where
-/// the units are no positive numbers.
+/// the units are no positive numbers, and on invalid options.
 template <class Base, class Head, Clock C = SteadyClock>
 requires((Work<Base> || BatchSource<Base>)&&(Work<Head> || BatchSource<Head>)) Comparison
     compare(Base&& base, Head&& head, const CompareOptions& options = {}, const C& clock = {}) {
+  detail::require_sound(options);
   return detail::InProcessComparison<std::remove_reference_t<Base>, std::remove_reference_t<Head>,
                                      C>(base, head, options, clock)();
 }

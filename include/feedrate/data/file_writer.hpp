@@ -44,7 +44,10 @@ inline std::string draft_of(const std::string& path) {
   if (::getrandom(&chance, sizeof chance, 0) != sizeof chance) {
     chance = static_cast<std::uint64_t>(::getpid());
   }
-  return path + ".part" + std::to_string(chance);
+  const std::string ending = ".part" + std::to_string(chance);
+  constexpr std::size_t longest_name = 255;
+  const std::size_t folder = path.rfind('/') + 1;  // 0 where there is none
+  return path.substr(0, folder + longest_name - ending.size()) + ending;
 }
 
 /// Writes a file that is not there yet, links included.

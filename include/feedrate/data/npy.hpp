@@ -46,9 +46,15 @@ class NpyArray {
     return row_bytes();
   }
 
-  /// Unmaps the pages of row i, then drops them from the page cache.
+  /// Unmaps the pages of row i, then drops them from the page cache, with what shares a page with
+  /// them: the kernel keeps pages, of up to 2 MiB, that lie only partly in the range.
   bool evict_row(std::size_t i) const {
-    return file_.forget(offset_of(i), row_bytes()) && evict_file(path_, offset_of(i), row_bytes());
+    constexpr std::size_t largest_page = std::size_t{2} << 20;
+    const std::size_t begin = offset_of(i) / largest_page * largest_page;
+    const std::size_t end = offset_of(i) + row_bytes();
+    const std::size_t pages = (end - begin + largest_page - 1) / largest_page;
+    const std::size_t bytes = std::min(pages * largest_page, file_.bytes().size() - begin);
+    return file_.forget(begin, bytes) && evict_file(path_, begin, bytes);
   }
 
  private:

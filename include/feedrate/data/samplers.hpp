@@ -122,8 +122,10 @@ class LengthSampler final : public EpochSampler {
     std::iota(samples.begin(), samples.end(), std::size_t{0});
     Random random(seed_, epoch, 0);
     shuffle(samples, random);
-    for (std::size_t begin = 0; begin < samples.size(); begin += chunk_) {
-      const std::size_t end = std::min(begin + chunk_, samples.size());
+    // What fills no batch is not sorted: to leave it out may not cost the longest in each epoch.
+    const std::size_t full = samples.size() / batch_ * batch_;
+    for (std::size_t begin = 0; begin < full; begin += chunk_) {
+      const std::size_t end = std::min(begin + chunk_, full);
       std::stable_sort(place(samples, begin), place(samples, end),
                        [&](std::size_t a, std::size_t b) { return lengths_[a] < lengths_[b]; });
     }

@@ -76,7 +76,7 @@ class BatchLayout {
   std::size_t reserve(std::size_t bytes_per_sample) {
     const std::size_t offset = bytes_;
     std::size_t bytes = 0;
-    if (__builtin_mul_overflow(bytes_per_sample, batch_, &bytes) || bytes + bytes_ > most_bytes) {
+    if (__builtin_mul_overflow(bytes_per_sample, batch_, &bytes) || bytes > most_bytes - bytes_) {
       throw Error(Fault::usage, "A batch of " + std::to_string(batch_) +
                                     " samples does not fit into memory: make it smaller.");
     }
@@ -114,7 +114,7 @@ class Batch {
   std::uint64_t epoch() const noexcept { return epoch_; }
   /// Which batch of its epoch this is.
   std::size_t index() const noexcept { return index_; }
-  /// True for the last batch of its epoch.
+  /// True for the last batch of its epoch; never of a StreamLoader, which can't know it yet.
   bool last() const noexcept { return last_; }
 
   /// Field `f` as a tensor of [count, ...shape]; of a ragged field in a loader that trims, the

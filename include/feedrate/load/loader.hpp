@@ -72,13 +72,13 @@ class Loader {
 
   using Epoch = EpochOf<Loader>;
   /// The batches up to the end of the current epoch, as a range.
-  Epoch epoch() { return Epoch(this); }
+  Epoch epoch() & { return Epoch(this); }
 
   /// Begins at `at`, such as {.epoch = 3} or an earlier cursor(), and gives the batches up to the
-  /// end of that epoch. Error(usage) while a batch is leased.
-  Epoch restart(Cursor at) {
+  /// end of that epoch. Error(usage) while a batch is leased, and behind the last epoch.
+  Epoch restart(Cursor at) & {
     LoaderOptions options = engine_->options();
-    options.start = at;
+    options.start = detail::within_epochs(at, options.epochs);
     options.workers = automatic_ ? automatic : pool_.size();
     reconfigure(options);
     return epoch();

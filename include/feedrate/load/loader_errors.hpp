@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/data/order.hpp"
 #include "feedrate/load/sample_error.hpp"
 #include "feedrate/load/skips.hpp"
 #include "feedrate/load/source.hpp"
@@ -51,6 +52,14 @@ inline Error not_started(std::size_t worker, int wanted, int error) {
   return Error(Fault::usage, "Could not start worker " + std::to_string(worker) + " of " +
                                  std::to_string(wanted) + ": " + std::strerror(error) +
                                  ". Ask for fewer workers or raise the limit (ulimit -u).");
+}
+
+/// Where a loader of so many epochs (0: endless) may begin again.
+inline Cursor within_epochs(const Cursor& at, std::uint64_t epochs) {
+  if (epochs == 0 || at.epoch < epochs) return at;
+  throw Error(Fault::usage, "A loader of " + std::to_string(epochs) + " epochs can't begin epoch " +
+                                std::to_string(at.epoch) +
+                                " (from 0): ask for more epochs, or for none, which is endless.");
 }
 
 inline Error leased() {

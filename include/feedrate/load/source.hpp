@@ -71,6 +71,13 @@ std::shared_ptr<const Source> make_source(std::shared_ptr<D> dataset) {
   static_assert(
       Dataset<D>,
       "feedrate: a dataset needs size(), layout() and load(i, sample, random), all const");
+  static_assert(
+      Named<D> || !requires(const D& d) { d.name(std::size_t{}); },
+      "feedrate: name(i) of a dataset returns what converts to std::string");
+  static_assert(Stored<D> || !(
+                                 requires(const D& d) { d.touch(std::size_t{}); } ||
+                                 requires(const D& d) { d.evict(std::size_t{}); }),
+                "feedrate: a dataset has both std::size_t touch(i) and bool evict(i), or neither");
   return std::make_shared<detail::SourceOf<std::remove_const_t<D>>>(std::move(dataset));
 }
 

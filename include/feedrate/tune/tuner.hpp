@@ -70,7 +70,7 @@ inline void refuse_all_failed(Sweep& sweep) {
   const Outcome& outcome = sweep.outcome();
   std::string first;
   for (const Trial& trial : outcome.trials) {
-    if (!trial.rounds.empty()) return;
+    if (trial.status == TrialStatus::measured) return;
     if (first.empty()) first = trial.reason.error;
   }
   if (outcome.interrupted) return;

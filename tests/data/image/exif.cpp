@@ -11,8 +11,8 @@ using namespace feedrate::test;
 
 namespace {
 
-/// An APP1 payload with two tags, the second of which is the orientation.
-Bytes make_exif(bool big_endian, int orientation) {
+/// An APP1 payload with two tags, the second of which is the orientation, of 2 bytes or 4.
+Bytes make_exif(bool big_endian, int orientation, int size = 2) {
   Bytes bytes = {'E', 'x', 'i', 'f', 0, 0};
   const auto put = [&](std::uint32_t value, int size) {
     for (int i = 0; i < size; ++i) {
@@ -24,7 +24,8 @@ Bytes make_exif(bool big_endian, int orientation) {
   bytes.push_back(big_endian ? 'M' : 'I');
   put(42, 2), put(8, 4), put(2, 2);
   put(0x010F, 2), put(2, 2), put(4, 4), put(0, 4);
-  put(0x0112, 2), put(3, 2), put(1, 4), put(static_cast<std::uint32_t>(orientation), 2), put(0, 2);
+  put(0x0112, 2), put(size == 2 ? 3 : 4, 2), put(1, 4);
+  put(static_cast<std::uint32_t>(orientation), size), put(0, 4 - size);
   return bytes;
 }
 
@@ -35,6 +36,8 @@ TEST_CASE("The orientation is read in both byte orders") {
   for (int orientation = 1; orientation <= 8; ++orientation) {
     CHECK(exif_orientation(make_exif(false, orientation)) == orientation);
     CHECK(exif_orientation(make_exif(true, orientation)) == orientation);
+    CHECK(exif_orientation(make_exif(false, orientation, 4)) == orientation);
+    CHECK(exif_orientation(make_exif(true, orientation, 4)) == orientation);
   }
 }
 

@@ -155,6 +155,9 @@ TEST_CASE("Files that are listed already are a dataset too") {
                            small());
   REQUIRE(images.size() == 2);
   CHECK(images.label(0) == 1);
+  CHECK(images.class_count() == 2);
+  // Bug: one class, where labels are given without names, and a model whose head is too small.
+  CHECK(ImageFolder({{}, {folder / "dog/good.jpg"}, {4}}, small()).class_count() == 5);
   OneSample one(images.layout());
   Random random(1, 0, 0);
   images.load(0, one.sample(), random);

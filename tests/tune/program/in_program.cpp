@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
 #include <set>
 #include <stdexcept>
 
@@ -272,6 +273,73 @@ TEST_CASE("Configs that no loader or step could run are refused before one is", 
   CHECK(step.batches == 0);
 }
 
+TEST_CASE("A reference that leaves nothing to try is refused", "[program]") {
+  // Bug: Config's own batch of 32 in the reference, and training goes on with 32 in place of 64.
+  Counting step;
+  ProgramOptions options = quick();
+  options.reference = Config{.workers = 1};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("The reference's batch is 32")));
+  options.space->batch = {4, 8};
+  options.space->effective_batch = 8;
+  options.reference = Config{.workers = 1, .batch = 8};
+  CHECK_NOTHROW(detail::plan_of(options, read_limits(), 2'000));
+  options.reference->accumulate = 4;
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("The reference's accumulate is 4")));
+  CHECK(step.batches == 0);
+}
+
+TEST_CASE("What a loader would refuse is refused before anything is saved or measured",
+          "[program]") {
+  // Bug: rank 5 of 2, told as "every trial failed", after the model was saved.
+  Counting step;
+  ProgramOptions options = quick();
+  bool saved = false;
+  options.save_state = [&] { return saved = true, [] {}; };
+  const auto check_refused = [&] {
+    try {
+      tune(waiting_data(), step, options);
+      FAIL("nothing was refused");
+    } catch (const Error& error) {
+      CHECK(error.fault() == Fault::usage);
+    }
+    CHECK_FALSE(saved);
+  };
+  options.order.shard = {5, 2};
+  check_refused();
+  options.order.shard = {};
+  options.stall_s = -1;
+  check_refused();
+  options.stall_s = 60;
+  options.budget_s = std::nan("");
+  check_refused();
+  CHECK(step.batches == 0);
+}
+
+/// One sample can't be loaded.
+struct Torn {
+  std::shared_ptr<Waiting> data = waiting_data(200);
+  std::size_t size() const { return data->size(); }
+  Layout layout() const { return data->layout(); }
+  void load(std::size_t i, const Sample& sample, Random& random) const {
+    if (i == 77) throw std::runtime_error("torn file");
+    data->load(i, sample, random);
+  }
+};
+
+TEST_CASE("A sample that can't be loaded ends tuning, and is blamed on no config", "[program]") {
+  // Bug: the config that met it is closed, and a slower one recommended as "resolved".
+  Counting step;
+  bool restored = false;
+  ProgramOptions options = quick();
+  options.save_state = [&] { return [&] { restored = true; }; };
+  CHECK_THROWS_AS(tune(Torn{}, step, options), SampleError);
+  CHECK(restored);
+  options.max_skips = 1;
+  CHECK_NOTHROW(tune(Torn{}, step, options));
+}
+
 TEST_CASE("An unresolved choice is not remembered, and the result says so", "[program]") {
   // Bug: the guess of a twentieth of a second, returned for ever.
   const test::PlantedTree tree;
@@ -345,6 +413,7 @@ TEST_CASE("A sweep that is stopped keeps nothing for the next start", "[program]
   const Tuned tuned = tune(
       waiting_data(), [&](const Batch&) { stop = true; }, options);
   CHECK(tuned.outcome->interrupted);
+  CHECK_THAT(tuned.not_kept, ContainsSubstring("Tuning was stopped"));
   CHECK_FALSE(read_text(options.remember));
 }
 

@@ -78,6 +78,19 @@ TEST_CASE("A rate that is no longer that of the choice is told", "[remember]") {
   CHECK(tuned.is_outdated(1200, 0.1));
 }
 
+TEST_CASE("The rate of a slow step is kept to a thousandth", "[remember]") {
+  // Bug: 1.45 samples/s, kept as 1, and outdated at the next start.
+  test::PlantedTree tree;
+  const ChoiceFile file(tree.root() + "/choice");
+  for (const double rate : {0.25, 1.45, 4321.0, 2e7}) {
+    Choice slow = choice;
+    slow.samples_per_s = rate;
+    file.keep(key, slow);
+    REQUIRE(file.find(key));
+    CHECK(file.find(key)->samples_per_s == rate);
+  }
+}
+
 TEST_CASE("A line of an older version has no rate, and holds", "[remember]") {
   // Bug: all that was chosen before is measured again after an update.
   test::PlantedTree tree;

@@ -48,7 +48,9 @@ inline int exif_orientation(std::span<const std::uint8_t> app1) noexcept {
   for (std::size_t e = 0; e < entries; ++e) {
     const std::size_t entry = directory + 2 + e * entry_bytes;
     if (tiff.u16(entry) != 0x0112) continue;
-    const std::uint32_t orientation = tiff.u16(entry + 8);
+    constexpr int type_long = 4;  // as some programs write it
+    const bool is_long = tiff.u16(entry + 2) == type_long;
+    const std::uint32_t orientation = is_long ? tiff.u32(entry + 8) : tiff.u16(entry + 8);
     return orientation >= 1 && orientation <= 8 ? static_cast<int>(orientation) : 1;
   }
   return 1;

@@ -74,8 +74,12 @@ class ImageFolder {
   /// Names of the classes by label; empty where the images lie in no class folder.
   const std::vector<std::string>& classes() const noexcept { return listing_.classes; }
 
-  /// Number of different labels.
-  std::size_t class_count() const noexcept { return std::max<std::size_t>(1, classes().size()); }
+  /// Number of classes: of their names, or 1 + the largest label where that is more.
+  std::size_t class_count() const noexcept {
+    const auto& labels = listing_.labels;
+    const std::int32_t largest = std::max(0, *std::max_element(labels.begin(), labels.end()));
+    return std::max(classes().size(), std::size_t{1} + static_cast<std::size_t>(largest));
+  }
 
   /// Images that lie beside the class folders and so belong to none; they are no samples.
   std::size_t ignored() const noexcept { return listing_.ignored; }

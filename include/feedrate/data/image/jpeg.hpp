@@ -142,8 +142,18 @@ class JpegDecoder {
     if (window_.y > 0) jpeg_skip_scanlines(&info_, static_cast<JDIMENSION>(window_.y));
   }
 
+  /// Where it shrinks pictures of 4:1:0, libjpeg-turbo 2.1 crops chroma wrongly.
+  bool crops_right() const noexcept {
+    return info_.scale_num == 8 || info_.max_h_samp_factor < 4 || info_.max_v_samp_factor == 1;
+  }
+
   /// One more column on each side: smooth chroma upsampling looks at its neighbours.
   void crop_columns() {
+    if (!crops_right()) {
+      window_.x = 0;
+      window_.width = static_cast<int>(info_.output_width);
+      return;
+    }
     const int left = window_.x > 0 ? window_.x - 1 : 0;
     const int width = static_cast<int>(info_.output_width);
     const int right = window_.x + window_.width < width ? window_.x + window_.width + 1 : width;

@@ -39,11 +39,12 @@ class Cached final : public Source {
   std::size_t size() const override { return source_->size(); }
   Layout layout() const override { return source_->layout(); }
   void load(std::size_t i, const Sample& sample, Random& random) const override {
+    Random own = std::exchange(random, random.far_ahead());  // alike, whether it is kept or not
     const std::uint64_t place = place_[i].load(std::memory_order_acquire);
     if (place > taken && place < failed) return give(place - taken - 1, sample);
     const auto slot = place == taken ? slots_ : take(i, place);
-    if (slot == slots_) return source_->load(i, sample, random);
-    fill(i, slot, random, sample.at());
+    if (slot == slots_) return source_->load(i, sample, own);
+    fill(i, slot, own, sample.at());
     give(slot, sample);
   }
   std::string name(std::size_t i) const override { return source_->name(i); }

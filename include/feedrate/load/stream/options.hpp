@@ -38,6 +38,11 @@ inline const StreamOptions& checked(const StreamOptions& options) {
   detail::require_within("prefetch", options.prefetch, 0, most_batches_ahead);
   detail::require_positive(options.stall_s);
   checked(options.shard);
+  if (options.drop_last && options.max_total > 0) {
+    throw Error(Fault::usage,
+                "drop_last leaves out a batch that is not full, and with max_total none has a size "
+                "of its own: choose one of them.");
+  }
   return options;
 }
 

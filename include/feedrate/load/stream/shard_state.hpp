@@ -27,7 +27,11 @@ class ShardState {
   Mutex& mutex() noexcept { return mutex_; }
   std::size_t index() const noexcept { return index_; }
   bool ended() const noexcept { return ended_; }
-  void end() noexcept { ended_ = true; }
+  /// Gives its reader's file and memory back.
+  void end() noexcept {
+    ended_ = true;
+    reader_.reset();
+  }
   /// Samples that it has given in this epoch, or failed to give.
   std::uint64_t position() const noexcept { return position_; }
 
@@ -52,7 +56,7 @@ class ShardState {
     // Shards below 2^24 with samples below 2^40 have random numbers of their own.
     Random random(seed, epoch, (std::uint64_t{index_} << 40) + position_++);
     reading_.store(position_, std::memory_order_relaxed);
-    ended_ = !reader_->next(sample, random);
+    if (!reader_->next(sample, random)) end();
     return !ended_;
   }
 

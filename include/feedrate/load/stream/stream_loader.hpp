@@ -85,7 +85,7 @@ class StreamLoader {
 
   /// The batches up to the end of the current epoch, as a range. That an epoch is over is known
   /// once the first batch of the next one is ready.
-  Epoch epoch() { return Epoch(this); }
+  Epoch epoch() & { return Epoch(this); }
 
   /// Threads that read.
   int workers() const noexcept { return static_cast<int>(threads_.size()); }

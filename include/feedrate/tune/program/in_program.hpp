@@ -112,6 +112,9 @@ inline Tuned tuned_by(Outcome outcome, const ProgramOptions& options) {
 
 /// Saves the choice. If that fails, `tuned` still has it, and says why it was not kept.
 inline void keep(Tuned& tuned, const ChoiceFile& file, const ChoiceKey& key) try {
+  if (tuned.outcome->interrupted) {
+    throw Error(Fault::interrupted, "Tuning was stopped, so nothing is remembered.");
+  }
   if (tuned.standing == Confidence::unresolved) {
     throw Error(
         Fault::trials,
@@ -169,6 +172,8 @@ inline Tuned tune_source(const std::shared_ptr<const Source>& source, const Make
   const Limits limits = read_limits();
   const TuneOptions plan = plan_of(options, limits, source->size());
   refuse_untried(plan.space, make_step.sees_config);
+  refuse_nonsense(plan);
+  refuse_unloadable(plan, options, source->size());
   if (options.remember.empty()) {
     return tuned_by(measure(source, make_step, plan, options, limits.memory), options);
   }
@@ -179,7 +184,6 @@ inline Tuned tune_source(const std::shared_ptr<const Source>& source, const Make
   if (const auto known = file.find(key)) return tuned_by(*known, options);
   file.require_usable();
   Tuned tuned = tuned_by(measure(source, make_step, plan, options, limits.memory), options);
-  if (tuned.outcome->interrupted) return tuned;
   keep(tuned, file, key);
   return tuned;
 }

@@ -105,6 +105,23 @@ inline void refuse_space(const Space& space, std::size_t samples) {
   }
 }
 
+/// No config of the space is allowed where the reference has another value of an axis that is not.
+inline void refuse_unreachable(const TuneOptions& plan) {
+  if (plan.allowed.empty()) return;
+  const std::vector<Config> configs = configs_of(plan.space);
+  for_each_axis([&](const auto& axis) {
+    const auto own = plan.reference.*axis.field;
+    const bool is_reached = std::any_of(configs.begin(), configs.end(), [&](const Config& config) {
+      return config.*axis.field == own;
+    });
+    if (axis.tier <= plan.allowed.back() || is_reached) return;
+    throw Error(Fault::usage,
+                "The reference's " + std::string(axis.name) + " is " + value_text(own) +
+                    ", and nothing that may be tried has that: give the reference one of the "
+                    "space's, or allow more in `allowed`.");
+  });
+}
+
 inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
                            std::size_t samples) {
   const int cpus = limits.cpus.usable;
@@ -120,6 +137,7 @@ inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
   plan.reference = options.reference.value_or(plan.reference);
   refuse_config(plan.reference, samples);
   plan.allowed = options.allowed;
+  refuse_unreachable(plan);
   plan.max_memory_bytes = options.max_memory_bytes;
   plan.objective = options.objective;
   plan.budget_s = options.budget_s;
@@ -128,6 +146,19 @@ inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
   plan.stop = options.stop;
   plan.observe = options.observe;
   return plan;
+}
+
+/// What a loader of any of the batches would refuse.
+inline void refuse_unloadable(const TuneOptions& plan, const ProgramOptions& options,
+                              std::size_t samples) {
+  std::vector<int> batches = plan.space.batch;
+  batches.push_back(plan.reference.batch);
+  for (const int batch : batches) {
+    LoaderOptions loader{.batch = batch, .order = options.order};
+    loader.stall_s = options.stall_s;
+    checked(loader);
+    Order(samples, static_cast<std::size_t>(batch), loader.order);
+  }
 }
 
 inline void refuse_unmetered(const ProgramOptions& options) {

@@ -134,7 +134,9 @@ class ChoiceFile {
            detail::config_fields(choice.config) +
            " standing=" + std::to_string(static_cast<int>(choice.standing)) +
            " speedup_permille=" + std::to_string(std::lround(1000 * choice.speedup)) +
-           " samples_per_s=" + std::to_string(std::lround(std::min(choice.samples_per_s, 1e9)));
+           " samples_per_s=" + std::to_string(std::lround(std::min(choice.samples_per_s, 1e9))) +
+           " samples_per_ks=" +
+           std::to_string(std::lround(std::min(1000 * choice.samples_per_s, 1e9)));
   }
 
   static std::string signed_line(const std::string& line) {
@@ -170,6 +172,10 @@ class ChoiceFile {
     choice.speedup = number("speedup_permille", 1'000'000'000) / 1000.0;
     if (detail::word_after(line, "samples_per_s")) {
       choice.samples_per_s = number("samples_per_s", 1'000'000'000);
+    }
+    // Slow steps have few samples in a second. Older files lack this.
+    if (choice.samples_per_s < 1e6 && detail::word_after(line, "samples_per_ks")) {
+      choice.samples_per_s = number("samples_per_ks", 1'000'000'000) / 1000.0;
     }
     return whole ? std::optional(choice) : std::nullopt;
   }

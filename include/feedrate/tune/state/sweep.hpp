@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/load/sample_error.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/tune/model/predict.hpp"
@@ -186,7 +187,8 @@ class Sweep {
       round.start_s = elapsed_s() - round.duration_s;
       return round;
     } catch (const std::exception& error) {
-      if (aborted()) throw;
+      // A sample that can't be loaded is no property of the config that met it.
+      if (aborted() || dynamic_cast<const SampleError*>(&error)) throw;
       failure_ = error.what();
       out_of_memory_ = is_out_of_memory(error);
       const auto* trial_error = dynamic_cast<const TrialError*>(&error);
