@@ -42,6 +42,13 @@ def tensors_of(batch, depth=DEEPEST):
         yield from tensors_of(step(batch), depth - 1)
 
 
+def are_equal(tensors, others):
+    """Whether there are some, and all have the same values."""
+    return bool(tensors) and len(tensors) == len(others) and all(
+        one.shape == other.shape and one.dtype == other.dtype and one.equal(other)
+        for one, other in zip(tensors, others))
+
+
 class SampleCount:
     """The first dimension of the first array in a batch; None where there is none.
 
@@ -114,6 +121,17 @@ def batches_of(loader):
     if getattr(loader, "_IterableDataset_len_called", None) != kept:
         object.__setattr__(loader, "_IterableDataset_len_called", kept)
     return batches
+
+
+def batch_size_of(loader, batch):
+    """Samples in the batches of a DataLoader; None where that is not known. The size of a sampler of batches is
+    believed where the batch, or a list in it, is as long: such a sampler may give batches of many sizes."""
+    if loader.batch_size is not None:
+        return loader.batch_size
+    size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
+    lists = [batch, *(batch.values() if isinstance(batch, dict) else batch if isinstance(batch, (list, tuple)) else ())]
+    is_seen = any(isinstance(part, (list, tuple)) and len(part) == size for part in lists)
+    return size if isinstance(size, int) and (is_seen or SampleCount()(batch) == size) else None
 
 
 def counter_for(batch, size, data_length):

@@ -8,10 +8,11 @@ import json
 import os
 import sys
 import time
+import weakref
 
 from . import source
 from .attribution import PATIENCE_S, Attribution
-from .batches import length_of
+from .batches import DEEPEST, length_of
 from .channel import Channel
 from .device import device_of
 from .evaluation import OtherPass
@@ -52,6 +53,13 @@ class Seen:
     def name(self):
         return self.site.name if self.site else None
 
+    @property
+    def sampler(self):
+        return self._sampler()
+
+    def has_kinds_of(self, loader):
+        return self._kinds == kinds_of(loader)
+
     def answers_to(self, wanted):
         return wanted in (str(self.index), self.name)
 
@@ -70,10 +78,16 @@ class Seen:
         samples = length_of(loader.dataset)
         return samples is not None and samples == length_of(self.dataset)
 
+    def is_of_line_of(self, loader, site):
+        """Whether the same line made a loader of the same kind, over whatever data."""
+        at_once = self.iterated and self.site is not None and site.way
+        return bool(at_once) and self.site.way == site.way and self._kinds == kinds_of(loader)
+
     def renew(self, loader):
         """This loader stands in its place from now on."""
         self.made_last = next(Seen._made)
-        self._dataset = reference_to(loader.dataset)
+        self._dataset = dataset_of(loader)
+        self._sampler = reference_to(loader.sampler)
         self._kinds = kinds_of(loader)
         self._length = None  # of its sampler, once it is iterated
         self.filled = filled_of(loader.dataset)
@@ -94,6 +108,28 @@ class Seen:
             "batches": self.batches,
             "trained": self.trained,
         }
+
+
+def dataset_of(loader):
+    """What gives it as long as the script has it: a list of samples has no weak reference, and its loader stands in."""
+    try:
+        return weakref.ref(loader.dataset)
+    except TypeError:
+        pass
+    reference = reference_to(loader)
+    return lambda: getattr(reference(), "dataset", None)
+
+
+def samplers_of(loader):
+    """Its sampler, and those that its sampler of batches draws from, through whatever a library puts around them."""
+    left = [loader.sampler, getattr(loader, "batch_sampler", None)]
+    for _ in range(DEEPEST):
+        if not left:
+            return
+        one = left.pop()
+        if one is not None:
+            yield one
+            left += [getattr(one, "batch_sampler", None), getattr(one, "sampler", None)]
 
 
 def kinds_of(loader):
@@ -147,11 +183,20 @@ class Director:
         object.__setattr__(loader, "_feedrate_seen", seen)
 
     def _original_of(self, loader):
-        return next((seen for seen in self._seen if seen.dataset is loader.dataset), None)
+        """Of those over the same data the one whose sampler it draws from, else one of the same kind, else the first
+        that the script made itself: a library may put another sampler in its place."""
+        same = [seen for seen in self._seen if seen.dataset is loader.dataset]
+        samplers = list(samplers_of(loader))
+        drawn = [seen for seen in same if any(seen.sampler is one for one in samplers)]
+        alike = [seen for seen in same if seen.has_kinds_of(loader)]
+        own = [seen for seen in same if seen.site is not None and seen.site.is_loader_call]
+        return next(iter(drawn or alike or own), None)
 
     def _made_before(self, loader, site):
         """Of several that are alike, those made in one line, the one whose turn it is."""
         alike = [seen for seen in self._seen if seen.is_made_anew_by(loader, site)]
+        if not alike and self._plain is not None:  # the settings of a line are those of all that it makes
+            alike = [seen for seen in self._seen if seen.is_of_line_of(loader, site)]
         seen = min(alike, default=None,
                    key=lambda one: (one.dataset is not loader.dataset, one.made_last))
         if seen is not None:

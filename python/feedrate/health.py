@@ -12,7 +12,7 @@ import time
 import weakref
 
 from . import source
-from .batches import batches_of, counter_for, length_of
+from .batches import batch_size_of, batches_of, counter_for, length_of
 
 WELL_FED = 0.05  # the share of its time that a loop may wait
 FEWEST_BATCHES = 3  # of which anything can be said
@@ -80,7 +80,7 @@ class Epoch:
 class Loop:
     """All iterations over the DataLoaders that one place in the script makes with one setting."""
 
-    def __init__(self, site, settings, data_length):
+    def __init__(self, site, settings, data_length, loader):
         self.site = site
         self.settings = settings
         self.name = site.name if site else None
@@ -94,12 +94,14 @@ class Loop:
         self._starts_s = []  # seconds to the first batch of each epoch
         self._ends_s = 0.0
         self._data_length = data_length
+        self._loader = weakref.ref(loader)  # until its first batch was counted
         self.count = self._first_count
         self.has_samples = True
 
     def _first_count(self, batch):
         """Samples in the first batch; decides how they are counted from then on."""
-        size = self.settings.get("batch_size")
+        loader = self._loader()
+        size = self.settings.get("batch_size") if loader is None else batch_size_of(loader, batch)
         counter = counter_for(batch, size, self._data_length)
         self.has_samples = counter is not None or isinstance(size, int)
         self.count = counter or (lambda _: size if self.has_samples else 1)
@@ -238,7 +240,7 @@ class Health:
         settings = settings_of(loader)
         key = (str(site), site and site.end, batches_of(loader), str(settings))
         if key not in self._loops:
-            self._loops[key] = Loop(site, settings, length_of(loader.dataset))
+            self._loops[key] = Loop(site, settings, length_of(loader.dataset), loader)
         return self._loops[key]
 
     def loops(self):

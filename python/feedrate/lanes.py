@@ -15,7 +15,7 @@ import time
 import weakref
 
 from . import start_methods
-from .batches import length_of
+from .batches import are_equal, length_of, tensors_of
 
 MOST_PARKED_WORKERS = 64
 OWN = "own"  # the key of the lane that the script had before any other
@@ -191,6 +191,30 @@ class Taken:
         return self.failed >= OF_CONFIG and own.failed == 0 and own.batches >= self.batches
 
 
+class Copies:
+    """Looks whether each worker of a stream reads all of it: then the first batches of two workers are the same, and
+    the next one of the first worker is another."""
+
+    def __init__(self, workers):
+        self._left = workers + 1  # until that batch
+        self._first = self._second = None
+
+    def see(self, batch):
+        """A batch in its turn, from the first. Raises ValueError where it shows that."""
+        if self._left == 0:
+            return
+        tensors = [tensor.clone() for tensor in tensors_of(batch)]
+        self._left -= 1
+        if self._first is None:
+            self._first = tensors
+        elif self._second is None:
+            self._second = tensors
+        if self._left == 0 and are_equal(self._first, self._second) and not are_equal(self._first, tensors):
+            raise ValueError(
+                "each worker reads the whole stream, so every sample comes once from each: the __iter__ of the dataset "
+                "must give a worker its own part (torch.utils.data.get_worker_info)")
+
+
 class UsedUp(Exception):
     """No batch is left, not even in a new pass, as of a dataset that iterates but once."""
 
@@ -204,9 +228,9 @@ class Lane:
     """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
     starting them takes longer than a round."""
 
-    def __init__(self, loader, iterator=None, times=1, taken=None, may_go_on=lambda error: False):
+    def __init__(self, loader, iterator=None, times=1, taken=None, may_go_on=lambda error: False, copies=None):
         """`iterator`: one that is there already. `times` as large as the script's are batches. They are counted in
-        `taken`. `may_go_on` is asked whether the next batch is taken where one failed."""
+        `taken`. `may_go_on` is asked whether the next batch is taken where one failed. `copies` sees each batch."""
         self._made_s = time.perf_counter()
         self._loader = loader
         self._workers = loader.num_workers
@@ -215,6 +239,7 @@ class Lane:
         self._times = times
         self._taken = Taken() if taken is None else taken
         self._may_go_on = may_go_on
+        self._copies = copies
         self._has_given = False
         self.stays = True  # whether its workers stay from epoch to epoch
         self.start_s = 0.0  # from its making to its first batch
@@ -285,6 +310,8 @@ class Lane:
         if not self._has_given:
             self.start_s = time.perf_counter() - self._made_s
         self._has_given = True
+        if self._copies is not None:
+            self._copies.see(batch)
         return batch
 
     def _next(self):
@@ -496,7 +523,12 @@ class Lanes:
         key = key_of(config)
         with kept_random_state(self._torch):
             return Lane(self._changed(config), times=self._times(config), taken=self._taken[key],
-                        may_go_on=lambda error: self._may_go_on(error, key))
+                        may_go_on=lambda error: self._may_go_on(error, key), copies=self._copies_of(config))
+
+    def _copies_of(self, config):
+        """None where no worker can read what another one reads, or where the script itself has several."""
+        is_new = self._loader.num_workers < 2 <= config["workers"]
+        return Copies(config["workers"]) if self._iterable and is_new else None
 
     def _may_go_on(self, error, key):
         """Whether the next batch may be taken, where one failed with a config."""

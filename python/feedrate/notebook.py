@@ -99,7 +99,8 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
     `result.config["step_threads"]` is the number for `torch.set_num_threads`.
 
     Returns a `Result`. Raises FileNotFoundError where there is no `autotune`, RuntimeError where it
-    ends without an answer, and what `step` raises.
+    ends without an answer, TypeError where a class derived from DataLoader changes its batches, as in
+    an `__iter__` of its own, and what `step` raises.
     """
     program = program_of(command)
     if program is None:
@@ -158,6 +159,8 @@ def train(loader, step, address):
         return
     from .channel import Channel
     from .device import device_of
+    from .director import is_of_pytorch
+    from .lanes import inner_of
     from .session import Session
     from .training import TrainingSigns
 
@@ -169,6 +172,10 @@ def train(loader, step, address):
     signs = TrainingSigns()
     signs.watch()
     inner = iter(loader)
+    is_derived = type(loader).__iter__ is not torch.utils.data.DataLoader.__iter__
+    if is_derived and not is_of_pytorch(inner_of(inner)):
+        raise TypeError("The __iter__ of a %s does more than PyTorch's, and no step here would see that: give the "
+                        "DataLoader within it, and do that work in step." % type(loader).__name__)
     try:
         batch = next(inner)
         step(batch)
@@ -204,13 +211,24 @@ def generators_of(loader):
     return list({id(one): one for one in found if isinstance(one, kind)}.values())
 
 
+def parameters_of(objects):
+    """Of models and of optimizers."""
+    for one in objects:
+        if callable(getattr(one, "parameters", None)):
+            yield from one.parameters()
+        for group in getattr(one, "param_groups", ()):
+            yield from group["params"]
+
+
 @contextlib.contextmanager
 def kept(objects, generators=()):
-    """Restores the states of the objects, and of random numbers, at the end."""
+    """Restores the states of the objects, with their gradients, and of random numbers, at the end."""
     from .random_numbers import kept_random_numbers
 
     torch = sys.modules["torch"]
     states = [copy.deepcopy(one.state_dict()) for one in objects]
+    gradients = [(parameter, parameter.grad if parameter.grad is None else parameter.grad.clone())
+                 for parameter in parameters_of(objects)]
     generator_states = [generator.get_state() for generator in generators]
     cuda_states = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
     try:
@@ -219,6 +237,8 @@ def kept(objects, generators=()):
     finally:
         for one, state in zip(objects, states):
             one.load_state_dict(state)
+        for parameter, gradient in gradients:
+            parameter.grad = gradient
         for generator, state in zip(generators, generator_states):
             generator.set_state(state)
         if cuda_states is not None:

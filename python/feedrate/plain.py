@@ -4,7 +4,7 @@
 import sys
 import time
 
-from .batches import counter_for, length_of
+from .batches import batch_size_of, counter_for, length_of
 from .device import gpu_of
 from .errors import DataErrors, without_bad
 from .evaluation import Evaluations
@@ -270,5 +270,5 @@ class Plain:
 
     @staticmethod
     def _counter_for(loader, batch):
-        size = loader.batch_size
+        size = batch_size_of(loader, batch)
         return counter_for(batch, size, length_of(loader.dataset)) or (lambda _: size)

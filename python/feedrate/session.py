@@ -12,7 +12,7 @@ import threading
 import time
 
 from . import decoding, source
-from .batches import SampleCount, bytes_of, counter_for, length_of
+from .batches import SampleCount, batch_size_of, bytes_of, counter_for, length_of
 from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .evaluation import Evaluations
@@ -64,8 +64,9 @@ class Session(Rounds, Greeting):
         self._boundaries = Boundaries(self._epochs, self._torch, self._now, self._beat)
         self._round = None  # what answers the open question, if the script ends now
         self._asked, self._before = None, 0  # the question of the last round, and the updates before it
-        self._batch = loader.batch_size or SampleCount()(batch) or 1
-        self._count = counter_for(batch, loader.batch_size, length_of(loader.dataset))
+        size = batch_size_of(loader, batch)
+        self._batch = size or SampleCount()(batch) or 1
+        self._count = counter_for(batch, size, length_of(loader.dataset))
         self._batch_bytes = bytes_of(batch)
         self._errors = DataErrors()
         self._sets = set()  # members of its dataset that the script changes between two epochs

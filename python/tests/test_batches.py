@@ -8,7 +8,7 @@ import unittest
 
 from stub import torch
 
-from feedrate.batches import Replay, SampleCount, bytes_of, counter_for, length_of, tensors_of
+from feedrate.batches import Replay, SampleCount, batch_size_of, bytes_of, counter_for, length_of, tensors_of
 
 Pair = collections.namedtuple("Pair", "x y")
 
@@ -77,6 +77,19 @@ class Parts(unittest.TestCase):
         for batch in (pictures, [], "text", None, {"a": ["b"]}, [torch.tensor(1.5)]):
             self.assertIsNone(counter_for(batch, 4, 100))
         self.assertIsNone(counter_for("text", None, 100))
+
+    def test_a_sampler_s_batch_size_is_believed_where_the_batch_shows_it(self):
+        # Bug: of pictures in a list, drawn by a batch sampler, the three channels were three samples.
+        loader = types.SimpleNamespace(batch_size=None, batch_sampler=types.SimpleNamespace(batch_size=2))
+        pictures = ((torch.ones(3, 8, 8), torch.ones(3, 9, 9)), ({"boxes": 1}, {"boxes": 2}))
+        for batch in (pictures, ["a cat", "a dog"], {"text": ["a cat", "a dog"]}, torch.ones(2, 8)):
+            self.assertEqual(batch_size_of(loader, batch), 2)
+        # As of a sampler that bounds the tokens of a batch.
+        for batch in (torch.ones(5, 8), [torch.ones(5, 8)] * 3, "text", None):
+            self.assertIsNone(batch_size_of(loader, batch))
+        loader.batch_size = 4
+        self.assertEqual(batch_size_of(loader, pictures), 4)
+        self.assertIsNone(batch_size_of(types.SimpleNamespace(batch_size=None), pictures))
 
     def test_a_length_that_is_not_known_is_none(self):
         # Would catch an error of the user's data that ends the script only below autotune.

@@ -2,6 +2,7 @@
 """Tests of the director: which DataLoader it chooses, when, and what the others are given."""
 
 import copy
+import gc
 import pickle
 import sys
 import types
@@ -261,6 +262,32 @@ class MadeAnew(Choosing):
             self.evaluate(self.loader(dataset))
             del dataset
         self.assertEqual([one() is None for one in kept], [True] * 6)
+
+    def test_of_lists_hold_none_of_them(self):
+        # Bug: a list has no weak reference, so that each rollout of a training stayed in memory.
+        class Sample:
+            pass
+
+        kept = []
+        for samples in (8, 16, 24):
+            rollout = [torch.ones(2)] * samples + [Sample()]
+            kept.append(weakref.ref(rollout[-1]))
+            loader = self.loader(rollout)
+            iter(loader)
+            del loader, rollout
+        gc.collect()
+        self.assertEqual([one() is None for one in kept], [True] * 3)
+
+    def test_of_any_length_have_the_settings_of_their_line(self):
+        # Bug: with --train the folds behind the first one ran without the recommended settings.
+        plain = Plain(lambda: None, None, torch)
+        self.attach("1", plain)
+        seen = []
+        for samples in (40, 41, 42):
+            loader = self.loader(Numbers(samples))
+            self.evaluate(loader)
+            seen.append(loader._feedrate_seen)
+        self.assertEqual(len({id(one) for one in seen}), 1)
 
     def test_are_saved_and_copied_without_anything_of_ours(self):
         # Bug: torch.save(loader) refers to a module that is not there without us, or fails on what its dataset
@@ -626,6 +653,30 @@ class Loaders(Choosing):
                      "<prepared>", "exec"), library)
         made = library["prepare"](self.module.DataLoader, own.dataset)
         self.assertIs(made._feedrate_seen, own._feedrate_seen)
+
+    def test_that_a_library_makes_of_two_over_one_dataset_are_told_apart(self):
+        # Bug: the loader that validates counted as the one that trains, and was given its batches.
+        dataset = Numbers()
+        samplers = [data.SequentialSampler(range(30)), data.SequentialSampler(range(30, 40))]
+        train_loader = self.loader(dataset, batch_size=4, sampler=samplers[0])
+        val_loader = self.loader(dataset, batch_size=4, sampler=samplers[1])
+        library = {"__name__": "accelerate.data_loader", "BatchSampler": data.BatchSampler}
+        exec(compile("def prepare(kind, loader):\n"
+                     "    batches = BatchSampler(loader.sampler, 4, False)\n"
+                     "    return kind(loader.dataset, batch_sampler=batches)\n", "<prepared>", "exec"), library)
+        for own in (train_loader, val_loader):
+            made = library["prepare"](self.module.DataLoader, own)
+            self.assertIs(made._feedrate_seen, own._feedrate_seen)
+
+    def test_that_a_library_makes_alone_are_of_one_kind(self):
+        # Bug: a trainer whose evaluation, over the same data, was taken for its training.
+        dataset = Numbers()
+        library = {"__name__": "transformers.trainer"}
+        exec(compile("def make(kind, dataset, shuffle):\n    return kind(dataset, shuffle=shuffle)\n",
+                     "<trainer>", "exec"), library)
+        made = [library["make"](self.module.DataLoader, dataset, shuffle) for shuffle in (True, False, True)]
+        self.assertIsNot(made[1]._feedrate_seen, made[0]._feedrate_seen)
+        self.assertIs(made[2]._feedrate_seen, made[0]._feedrate_seen)
 
     def test_over_one_dataset_are_two_where_the_script_makes_both(self):
         dataset = Numbers()

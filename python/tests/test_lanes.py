@@ -62,6 +62,44 @@ class Once(data.IterableDataset):
         return self.left
 
 
+class OfWorkers:
+    """Batches of workers that each read a stream of `batches`, or only their part of it."""
+
+    def __init__(self, workers, batches, shares):
+        streams = [batches[worker::workers] if shares else batches for worker in range(workers)]
+        self.batches = iter([batch for at in zip(*streams) for batch in at])
+
+    def __next__(self):
+        return next(self.batches)
+
+
+class WholeStreams(unittest.TestCase):
+    def seen(self, batches, workers=2, shares=False):
+        copies = lanes.Copies(workers)
+        for batch in OfWorkers(workers, batches, shares).batches:
+            copies.see(batch)
+
+    def test_are_told_where_each_worker_gives_the_same(self):
+        # Bug: four copies of each sample, recommended as four times the rate.
+        batches = [{"x": torch.ones(4, 2) * i} for i in range(8)]
+        for workers in (2, 4):
+            with self.assertRaisesRegex(ValueError, "each worker reads the whole stream"):
+                self.seen(batches, workers)
+
+    def test_are_not_seen_in_parts_nor_in_what_is_always_the_same(self):
+        batches = [{"x": torch.ones(4, 2) * i} for i in range(8)]
+        self.seen(batches, shares=True)
+        self.seen([{"x": torch.ones(4, 2)}] * 8)
+        self.seen([["text", "more"]] * 8)
+
+    def test_are_looked_for_where_the_script_itself_has_one_reader(self):
+        for own, workers, iterable in ((0, 2, True), (1, 4, True), (2, 4, True), (0, 1, True), (0, 2, False)):
+            dataset = Stream() if iterable else Numbers()
+            made = Lanes(data.DataLoader(dataset, batch_size=4, num_workers=own), torch, 4, 1)
+            looks = made._copies_of(config(workers)) is not None
+            self.assertEqual(looks, iterable and own < 2 <= workers)
+
+
 class Ready:
     """A queue that only has a size."""
 

@@ -6,6 +6,7 @@ import random
 import stat
 import sys
 import tempfile
+import types
 import unittest
 from unittest import mock
 
@@ -120,6 +121,34 @@ class Notebook(unittest.TestCase):
         self.tuned(step, keep=[model])
         self.assertEqual(model.weights, [0.0])
         self.assertEqual(random.random(), expected)
+
+    def test_refuses_a_class_that_changes_its_batches(self):
+        # Bug: from the second batch on, the step got what PyTorch's own iterator gives.
+        class ToDict(data.DataLoader):
+            def __iter__(self):
+                for x in super().__iter__():
+                    yield {"x": x}
+
+        self.loader = ToDict([torch.ones(2)] * 40, batch_size=4)
+        steps = []
+        with self.assertRaisesRegex(TypeError, "__iter__ of a ToDict"):
+            self.tuned(steps.append)
+        self.assertEqual(steps, [])
+
+    def test_restores_gradients_that_were_added_up(self):
+        # Bug: the first update behind it has gradients of batches that nobody trains on.
+        with_one, without = types.SimpleNamespace(grad=torch.ones(2)), types.SimpleNamespace(grad=None)
+        model = Module()
+        model.parameters = lambda: iter([with_one])
+        optimizer = Module()
+        optimizer.param_groups = [{"params": [without]}]
+
+        def step(batch):
+            with_one.grad = without.grad = torch.ones(2) * 7
+
+        self.tuned(step, keep=[model, optimizer])
+        self.assertTrue(with_one.grad.equal(torch.ones(2)))
+        self.assertIsNone(without.grad)
 
     def test_restores_the_generator_of_the_loader(self):
         # Bug: the training behind it draws another order than without it.

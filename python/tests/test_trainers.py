@@ -4,6 +4,7 @@
 import contextlib
 import io
 import pathlib
+import pickle
 import re
 import sys
 import types
@@ -54,6 +55,18 @@ class Callbacks(unittest.TestCase):
                 said = self.said(make, end, modules)
                 self.assertIn("how well fed", said)
                 self.assertIn("8 batches in 1 epoch", said)
+
+    def test_they_are_sent_to_other_processes(self):
+        # Bug: training with strategy="ddp_spawn" dies, since the class is in no module.
+        lightning = library("lightning.pytorch", Callback=object)
+        transformers = library("transformers", TrainerCallback=object)
+        for make, modules in ((trainers.lightning_callback, lightning),
+                              (trainers.transformers_callback, transformers)):
+            torch = library(DATA)
+            exec(STANDIN, torch[DATA].__dict__)
+            with mock.patch.dict(sys.modules, {**torch, **modules}):
+                sent = pickle.loads(pickle.dumps(make()))
+            self.assertTrue(callable(sent.on_train_end))
 
     def test_examples_of_the_page_run(self):
         # Bug: a page that names a callback which is not there.

@@ -684,6 +684,15 @@ def an_iterable_dataset_is_tuned(tmp):
 
 
 @test
+def workers_that_each_read_a_whole_stream_are_no_gain(tmp):
+    # Bug: "SET workers 4, 4.07x as fast", with every sample four times.
+    report, out, _ = tuned(tmp, "loaders.py", "whole", options=TWO)
+    assert trial_of(report, 2)["status"] == "failed", trial_of(report, 2)
+    assert report["recommendation"]["config"]["workers"] == 0, report["recommendation"]
+    assert "each worker reads the whole stream" in " ".join(out.split()), out
+
+
+@test
 def a_generator_is_kept(tmp):
     # Bug: a shuffle that draws from another generator than the script's own.
     gains_by_workers(tuned(tmp, "loaders.py", "generator", options=TWO)[0])

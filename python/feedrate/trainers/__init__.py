@@ -21,6 +21,9 @@ def lightning_callback():
         def on_train_end(self, trainer, pl_module):
             _tell()
 
+        def __reduce__(self):  # as where processes are spawned
+            return lightning_callback, ()
+
     _look()
     return FeedrateCallback()
 
@@ -32,6 +35,9 @@ def transformers_callback():
     class FeedrateCallback(library.TrainerCallback):
         def on_train_end(self, args, state, control, **kwargs):
             _tell()
+
+        def __reduce__(self):
+            return transformers_callback, ()
 
     _look()
     return FeedrateCallback()

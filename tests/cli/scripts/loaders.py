@@ -46,6 +46,15 @@ class Buckets:
         return 256
 
 
+class Whole(IterableDataset):
+    """Each worker reads all of it."""
+
+    def __iter__(self):
+        for i in range(4096):
+            time.sleep(0.001)
+            yield torch.ones(8) * i, i % 2
+
+
 class Stream(IterableDataset):
     """Each worker has a part of it."""
 
@@ -167,6 +176,7 @@ LOADERS = {
     "workers": lambda: DataLoader(Seeded(), batch_size=16, num_workers=1, persistent_workers=True,
                                   worker_init_fn=seed_worker, timeout=20),
     "iterable": lambda: DataLoader(Stream(), batch_size=16),
+    "whole": lambda: DataLoader(Whole(), batch_size=16),
     "generator": lambda: DataLoader(Rows(), batch_size=16, shuffle=True,
                                     generator=torch.Generator().manual_seed(1)),
     "nested": lambda: DataLoader(Nested(), batch_size=16),

@@ -78,6 +78,9 @@ TEST_CASE("Details are shown with --verbose alone, and what went wrong always", 
     CHECK_THAT(flowing(report, verbose), ContainsSubstring("1 unreadable sample skipped"));
     CHECK_THAT(flowing(report, verbose), ContainsSubstring("The script died."));
   }
+  // Bug: a screen that says less than the one sentence which all failures share.
+  report.outcome.trials.back().reason = {Why::error, "The loader failed: no rows."};
+  CHECK_THAT(flowing(report, false), ContainsSubstring("failed. The loader failed: no rows."));
 }
 
 TEST_CASE("The screen says why, how fast, what to set and what to do next", "[screen]") {

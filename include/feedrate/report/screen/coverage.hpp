@@ -61,6 +61,18 @@ inline std::vector<std::string> left_out(const std::vector<NotApplicable>& value
   return lines;
 }
 
+/// The sentence of all configs that failed; empty where they differ, or say much.
+inline std::string shared_failure(const Outcome& outcome) {
+  constexpr std::size_t longest = 300;
+  std::string shared;
+  for (const Trial& trial : outcome.trials) {
+    if (trial.status != TrialStatus::failed) continue;
+    if (shared.empty()) shared = trial.reason.error;
+    if (trial.reason.error != shared) return {};
+  }
+  return shared.size() <= longest ? shared : std::string();
+}
+
 }  // namespace detail
 
 /// Sentences for the screen, the most important first.
@@ -90,7 +102,10 @@ inline std::vector<std::string> coverage_lines(const Report& report) {
 inline std::vector<std::string> warning_lines(const Report& report) {
   std::vector<std::string> lines;
   const std::string failed = detail::share_of_configs(report.outcome, TrialStatus::failed);
-  if (!failed.empty()) lines.push_back(failed + " failed; the report says why.");
+  const std::string why = detail::shared_failure(report.outcome);
+  if (!failed.empty()) {
+    lines.push_back(failed + (why.empty() ? " failed; the report says why." : " failed. " + why));
+  }
   if (!report.skips.empty()) {
     lines.push_back(detail::counted(report.skips.size(), "unreadable sample") + " skipped.");
   }

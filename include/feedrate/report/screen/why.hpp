@@ -40,7 +40,7 @@ inline double gain_beside_waiting(const Outcome& outcome, double waiting) {
 /// No cause takes time worth naming. An emulated accelerator says itself what well fed is.
 inline std::string no_cause(const Report& report) {
   const Outcome& outcome = report.outcome;
-  const double waiting = outcome.trials[outcome.reference].waiting();
+  const double waiting = outcome.trials[outcome.reference].waiting().value_or(0);
   const std::string waits = "it waits for data " + format_percent(waiting) + " of the time";
   const auto& accelerator = report.accelerator;
   const auto use = accelerator ? emulation_of(outcome, *accelerator).reference : std::nullopt;
