@@ -14,12 +14,15 @@ namespace {
 /// Seconds that a copy may take.
 constexpr double copy_limit_s = 60;
 
-/// What `measure()` gives; 0 where others have left the GPU too little memory for it.
+/// What `measure()` gives; 0 where others have left the GPU too little memory for it, or where it
+/// has no such products.
 template <class Measure>
 double rate_or_0(Measure&& measure) {
   try {
     return measure();
-  } catch (const cuda::OutOfMemory&) {
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const Error&) {
     return 0;
   }
 }

@@ -156,7 +156,7 @@ class GpuTrainer final : public AsyncDevice {
     } catch (const cuda::OutOfMemory&) {
       step_ = nullptr;
       steps_.clear();
-      uploader_.emplace(compute_->handle(), feeding);
+      uploader_->release();
       make_ready(config, layout);
     }
   }

@@ -161,7 +161,10 @@ TrainingDevice without_a_wish(const DevicesHere& here) {
     return {.why_cpu = here.nvidia_on_bus ? here.gpus.why_none : ""};
   }
   const std::vector<ChosenGpu> visible = visible_gpus(here);
-  if (visible.empty()) return {};
+  if (visible.empty()) {
+    return {.why_cpu =
+                "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") + "', which hides it"};
+  }
   return {.gpu = visible.front()};
 }
 

@@ -62,12 +62,18 @@ class Uploader {
   /// Throws OutOfMemory; there is no room then, and a later call may ask for less.
   void reserve(std::size_t batch_bytes) {
     if (batch_bytes <= slot_bytes_ && !failure_) return;
+    release();
+    const OnDevice here(device_);
+    memory_ = DeviceMemory(batch_bytes * slots_.size());
+    slot_bytes_ = batch_bytes;
+  }
+
+  /// Gives the memory of the slots back, once all queued work is done.
+  void release() {
     guarded([this] { wait_for_all(); });
     slot_bytes_ = 0;
     const OnDevice here(device_);
     memory_ = DeviceMemory();
-    memory_ = DeviceMemory(batch_bytes * slots_.size());
-    slot_bytes_ = batch_bytes;
   }
 
   /// Bytes of the slots on the device.
