@@ -123,6 +123,34 @@ while True:
 
 
 @test
+def a_command_runs_as_it_is_written(cwd):
+    # Bug: "{batch}" in a command is replaced as if it were tuned.
+    echo = ["--", "sh", "-c", "echo got {batch} {workers}; exit 3"]
+    refused(4, "it printed last: .got {batch} {workers}", "ab", *RATE, *echo, *echo, cwd=cwd)
+
+
+@test
+def the_rate_that_was_asked_for_is_compared_even_where_a_side_reports_another(cwd):
+    # Bug: the printed rate of one side beside the reported rate of the other.
+    base = program(cwd, "plain.py", """
+import time
+while True:
+    print("800 img/s", flush=True)
+    time.sleep(0.02)
+""")
+    head = program(cwd, "helped.py", """
+import itertools, time
+import feedrate
+for _ in feedrate.watch(itertools.repeat(0), 8):
+    print("800 img/s", flush=True)
+    time.sleep(0.02)
+""")
+    code, out, err = run("ab", *RATE, "--", sys.executable, base,
+                         "--", sys.executable, head, cwd=cwd)
+    assert code == 0 and "PASS" in out, (code, out, err)
+
+
+@test
 def each_benchmark_of_a_program_is_a_metric(cwd):
     # Bug: the mean over all benchmarks hides the one that got slower.
     base = benchmarks(cwd, "base", "decode/8:10:us", "resize:5:ms")

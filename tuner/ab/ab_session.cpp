@@ -41,7 +41,7 @@ class AbSession {
  private:
   struct Block {
     std::array<Side, 4> order{};
-    std::array<ProgramRun, 4> runs;
+    std::array<ProgramRun, 4> runs = {};
   };
 
   /// Whether one more block, as long as those so far, ends within the budget. The first always

@@ -26,6 +26,11 @@ bool is_aggregate(const Json& entry) {
   return entry.value("run_type", "iteration") == "aggregate";
 }
 
+/// By SkipWithMessage: this machine can't run it.
+bool is_skipped(const Json& entry) {
+  return entry.value("skipped", false);
+}
+
 void require_sound(const Json& entry, const std::string& name, const std::string& program) {
   if (!entry.value("error_occurred", false)) return;
   refuse(program,
@@ -67,9 +72,14 @@ std::vector<ProgramMetric> metrics_of(const std::vector<Times>& all) {
 
 std::vector<ProgramMetric> parse_benchmarks(std::string_view text, const std::string& program) try {
   std::vector<Times> all;
+  bool has_aggregates = false;
   const Json document = Json::parse(text);
   for (const Json& entry : document.at("benchmarks")) {
-    if (!is_aggregate(entry)) add(all, entry, program);
+    has_aggregates = has_aggregates || is_aggregate(entry);
+    if (!is_aggregate(entry) && !is_skipped(entry)) add(all, entry, program);
+  }
+  if (all.empty() && has_aggregates) {
+    refuse(program, "wrote aggregates alone: leave out --benchmark_report_aggregates_only");
   }
   if (all.empty()) refuse(program, "ran no benchmark: check its filter");
   return metrics_of(all);

@@ -42,9 +42,9 @@ FinishedProgram::FinishedProgram(const AbRequest& request, const std::vector<std
 
 ProgramRun FinishedProgram::run() {
   if (folder_) std::remove((folder_->path() + file_name).c_str());
+  const OthersMeter others;  // looks at every process of this machine, which takes a while
   RunningCommand command(spec_);
   const double begin_s = SteadyClock{}.now_s();
-  const OthersMeter others;  // looks at every process of this machine
   const double wall_s = time_of(command, begin_s);
   return {metrics_of(wall_s), others.share()};
 }

@@ -14,7 +14,9 @@ CommandTrials make_trials(const AbRequest& request, const std::vector<std::strin
                           const std::atomic<bool>* stop) {
   CommandPlan plan;
   plan.spec = launch_of(request, words);
+  plan.as_written = true;
   plan.rate = request.rate;
+  if (request.rate) plan.kind = RateKind::regex;
   plan.timeout_s = request.timeout_s.value_or(plan.timeout_s);
   plan.stop = stop;
   auto socket = std::make_unique<ControlSocket>();

@@ -53,7 +53,7 @@ class Judgement {
     add_compared({"fed", "1"}, [](const CheckBlock& block) {
       return log_rate_of(block.recommended) - std::log(block.device.samples_per_s());
     });
-    if (base_.outcome.choice().trial != base_.outcome.reference) add_speedup();
+    add_speedup();
     add_measured();
     metrics_.insert(metrics_.end(), parts_.begin(), parts_.end());
     return std::move(metrics_);
@@ -98,7 +98,11 @@ class Judgement {
     judge(metrics_.back());
   }
 
+  /// Of the reference itself it is 1, and nothing to judge.
   void add_speedup() {
+    if (base_.outcome.choice().trial == base_.outcome.reference) {
+      return metrics_.push_back(measured_metric({"speedup", "1"}, detail::exact(1)));
+    }
     add_compared({"speedup", "1"}, [](const CheckBlock& block) {
       return log_rate_of(block.recommended) - log_rate_of(block.reference);
     });

@@ -94,8 +94,9 @@ CommandTrials::CommandTrials(CommandPlan plan, std::unique_ptr<ControlSocket> so
       name_(name_of_command(plan_.spec.command)) {
   plan_.spec.environment.emplace_back("FEEDRATE_ATTACH", socket_->socket_path());
   const auto taken = axes_taken(plan_.spec.command, plan_.templates);
-  takes_batch_ = plan_.with_config || std::find(taken.begin(), taken.end(), "batch") != taken.end();
-  if (prepared_) kind_ = rate_kind_of(prepared_->info.rate_source);
+  takes_batch_ = !plan_.as_written && (plan_.with_config || std::find(taken.begin(), taken.end(),
+                                                                      "batch") != taken.end());
+  kind_ = prepared_ ? rate_kind_of(prepared_->info.rate_source) : plan_.kind;
 }
 
 void CommandTrials::start() {
@@ -125,6 +126,7 @@ Round CommandTrials::launch_once(const Request& request) {
 }
 
 LaunchSpec CommandTrials::spec_of(const Config& config) const {
+  if (plan_.as_written) return plan_.spec;
   if (plan_.with_config) return plan_.with_config(plan_.spec, config);
   return with_values(plan_.spec, plan_.templates, config);
 }

@@ -22,8 +22,10 @@ struct CommandPlan {
   std::vector<AxisTemplate> templates;
   /// The launch of a config; where empty, the templates say it.
   std::function<LaunchSpec(const LaunchSpec&, const Config&)> with_config = {};
+  bool as_written = false;  ///< no config: no word or variable of the command changes
   std::optional<RateExpression> rate = {};  ///< finds the rate in what it prints
-  Config reference;                         ///< the config that is launched first
+  std::optional<RateKind> kind = {};  ///< the one source to listen to; empty: the first that speaks
+  Config reference;                   ///< the config that is launched first
   double timeout_s = 60;  ///< a launch that says nothing of its speed for so long is ended
   double start_s = 0;     ///< of that: for its start, as a launch before it took
   double patience_s = 5;  ///< between asking a command to end and killing it

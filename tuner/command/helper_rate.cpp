@@ -83,10 +83,11 @@ std::optional<Round> HelperRate::round() const {
   round.outside_s = std::max(0.0, last_.t - from.t - inside);
   round.samples = last_.samples - from.samples;
   round.batches = static_cast<int>(last_.batches - from.batches);
-  if (last_.wait_s && from.wait_s) {
-    round.wait_s = std::clamp(*last_.wait_s - *from.wait_s, 0.0, round.duration_s);
-  }
+  const bool is_known = last_.wait_s && from.wait_s;
+  if (is_known) round.wait_s = std::clamp(*last_.wait_s - *from.wait_s, 0.0, round.duration_s);
   count_boundaries(round, from);
+  round.step_s = std::max(0.0, round.duration_s - round.wait_s);
+  if (!is_known) round.wait_s = round.step_s = -1;
   return round;
 }
 

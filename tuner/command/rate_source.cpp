@@ -95,6 +95,7 @@ std::optional<Round> PrintedRate::round() const {
       static_cast<std::uint64_t>(std::max(1.0, std::round(rate * (last_s_ - first_s_))));
   round.duration_s = static_cast<double>(round.samples) / rate;
   round.batches = static_cast<int>(values_.size() - 1);
+  round.wait_s = round.step_s = -1;
   return round;
 }
 

@@ -87,6 +87,21 @@ void require_taken(const LaunchSpec& spec, const std::vector<AxisTemplate>& temp
   }
 }
 
+void require_values(const std::vector<std::string>& command,
+                    const std::vector<AxisTemplate>& templates, const RequestedAxes& axes) {
+  const auto taken = axes_taken(command, templates);
+  for_each_axis_of_commands([&](const auto& axis) {
+    const bool is_taken = std::find(taken.begin(), taken.end(), axis.name) != taken.end();
+    if (!axis.values || !is_taken || axes.has(axis.field)) return;
+    const std::string name(axis.name), flag = flag_of(axis.name);
+    throw Error(Fault::usage,
+                (has_placeholder(command, axis.name)
+                     ? placeholder_of(axis.name) + " in the command stands for a value of " + flag
+                     : "--set " + name + " says how the command takes a value of " + flag) +
+                    ", and there is none: add " + flag + " with the values to try.");
+  });
+}
+
 LaunchSpec with_values(LaunchSpec spec, const std::vector<AxisTemplate>& templates,
                        const Config& config) {
   const std::vector<std::string> as_written = spec.command;

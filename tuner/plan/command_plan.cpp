@@ -222,9 +222,9 @@ TuneOptions plan_launches(const TuneRequest& request, const Limits& limits) {
   TuneOptions plan = common_plan(request, limits);
   if (request.axes.has(&Config::start_method)) plan.allowed = every_tier;
   plan.allowed = request.search.allowed.value_or(plan.allowed);
-  Space& space = plan.space;
-  space = launched_space(request.axes);
+  Space& space = plan.space = launched_space(request.axes);
   require_taken(launch_of(request.command), request.command.templates, space);
+  require_values(request.command.words, request.command.templates, request.axes);
   plan.reference = first_of_each(request.axes);
   constrain(plan, request.constraints);
   if (request.axes.has(&Config::start_method)) {

@@ -65,6 +65,7 @@ void check_launched_per_config(const TuneRequest& request) {
       "goes with a script whose DataLoader is switched while it runs, not "
       "with --set or --rate";
   refuse_together(request.search.what_if, "--what-if", why);
+  refuse_together(request.constraints.max_memory_bytes.has_value(), "--max-memory", why);
   refuse_together(!request.command.loader.empty(), "--loader", why);
   refuse_together(request.command.train, "--train", why);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "values/rate_expression.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "feedrate/core/error.hpp"
@@ -29,6 +30,21 @@ std::regex compiled(const std::string& text) {
   }
 }
 
+/// What the group caught, with the rest of its number where the expression ends in the midst of it:
+/// of "1,234.5 img/s" the expression ([0-9.]+) img/s catches 234.5.
+std::string whole_number(const std::string& line, const std::smatch& match) {
+  static const std::regex number(R"([0-9]+(?:[.,'_][0-9]+)*(?:[eE][+-]?[0-9]+)?)");
+  auto begin = match[1].first, end = match[1].second;
+  const bool may_begin_before = begin == match[0].first, may_end_behind = end == match[0].second;
+  for (std::sregex_iterator each(line.begin(), line.end(), number), none; each != none; ++each) {
+    const auto& whole = (*each)[0];
+    if (whole.second <= match[1].first || whole.first >= match[1].second) continue;
+    if (may_begin_before) begin = std::min(begin, whole.first);
+    if (may_end_behind) end = std::max(end, whole.second);
+  }
+  return {begin, end};
+}
+
 }  // namespace
 
 RateExpression::RateExpression(const std::string& text) : text_(text), expression_(compiled(text)) {
@@ -41,7 +57,7 @@ RateExpression::RateExpression(const std::string& text) : text_(text), expressio
 std::optional<std::string> RateExpression::caught_in(const std::string& line) const {
   std::smatch match;
   if (!std::regex_search(line, match, expression_)) return std::nullopt;
-  return match[1].str();
+  return whole_number(line, match);
 }
 
 }  // namespace feedrate

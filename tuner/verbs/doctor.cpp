@@ -117,6 +117,19 @@ Gate gate_of(const Facts& facts, const std::vector<Finding>& findings,
   return gate;
 }
 
+/// What is written to files: a problem is a requirement that is not met, as for the exit code.
+Gate with_problems(Gate gate, const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    if (finding.status != Status::problem) continue;
+    gate.requirements.push_back({.text = "no problem: " + finding.name,
+                                 .metric = "problems",
+                                 .value = std::nullopt,
+                                 .fulfilment = Fulfilment::not_met,
+                                 .reason = finding.seen});
+  }
+  return gate;
+}
+
 /// "required  met: cpus >= 2: cpus is 2.".
 void write_requirements(const Gate& gate, const DoctorOptions& options, std::ostream& out) {
   for (const GateRequirement& requirement : gate.requirements) {
@@ -188,8 +201,7 @@ int run_doctor(const std::vector<std::string>& words) {
     write_text(facts, findings, gate, *options, text);
   }
   print_out(text.str());
-  const int code = write_gate(gate, options->gate);
-  return worst_of(findings) == Status::problem ? 1 : code;
+  return write_gate(with_problems(gate, findings), options->gate);
 }
 
 const RegisteredVerb registered_doctor{{{"doctor", doctor_purpose}, run_doctor}};

@@ -33,8 +33,9 @@ struct Round {
   std::uint64_t samples = 0;
   int batches = 0;
   int warm_up_batches = 0;   ///< before the clock started, the first step's included; 0: unknown
-  double wait_s = 0;         ///< the step waited for a batch, or filled it itself
-  double step_s = 0;         ///< the device was in steps, gaps between their launches included
+  double wait_s = 0;         ///< the step waited for a batch, or filled it itself; < 0: unknown
+  double step_s = 0;         ///< the device was in steps, gaps between their launches included;
+                             ///< < 0: unknown
   double cpu_s = 0;          ///< CPU seconds of the whole process
   double first_batch_s = 0;  ///< from an empty ring to the first batch
   int ring_at_start = 0;     ///< batches that lay ready when the clock started
@@ -61,7 +62,7 @@ struct Round {
   GpuActivity gpm = {};
 
   double samples_per_s() const noexcept { return static_cast<double>(samples) / duration_s; }
-  /// Share of the time in which the device was in steps.
+  /// Share of the time in which the device was in steps; < 0: unknown.
   double busy() const noexcept { return step_s / duration_s; }
 };
 

@@ -97,17 +97,24 @@ struct Trial {
     return sum / static_cast<double>(rounds.size());
   }
 
-  double busy() const {
-    return mean_of([](const Round& round) { return round.busy(); });
+  /// The same over the rounds that know it, where it is not below 0; empty where none does.
+  template <class Part>
+  std::optional<double> known_mean(Part&& part) const {
+    const double mean = mean_of_told(rounds, part);
+    return mean < 0 ? std::nullopt : std::optional(mean);
+  }
+
+  /// Share of the time in which the device was in steps; empty where that is unknown, as below.
+  std::optional<double> busy() const {
+    return known_mean([](const Round& round) { return round.busy(); });
   }
   /// Share of the time in which the step waited for data.
-  double waiting() const {
-    return mean_of([](const Round& round) { return round.wait_s / round.duration_s; });
+  std::optional<double> waiting() const {
+    return known_mean([](const Round& round) { return round.wait_s / round.duration_s; });
   }
-  /// What nvidia-smi shows of the GPU meanwhile; empty where that is unknown.
+  /// What nvidia-smi shows of the GPU meanwhile.
   std::optional<double> nvml_busy() const {
-    const double mean = mean_of_told(rounds, [](const Round& round) { return round.nvml_busy; });
-    return mean < 0 ? std::nullopt : std::optional(mean);
+    return known_mean([](const Round& round) { return round.nvml_busy; });
   }
   /// What the parts of the GPU did meanwhile.
   GpuActivity gpm() const {

@@ -34,6 +34,16 @@ TEST_CASE("Repetitions are one metric, and their aggregates none", "[benchmark_j
   CHECK(metrics[1].name == "b");
 }
 
+TEST_CASE("A benchmark that was skipped is left out", "[benchmark_json]") {
+  // Bug: one that needs another processor keeps all the others from being compared.
+  const std::string skipped = R"({"name": "avx512", "skipped": true, "skip_message": "no AVX-512",
+                                  "real_time": 0.0, "time_unit": "ns"})";
+  const auto metrics = parse_benchmarks(
+      document(skipped + R"(, {"name": "a", "real_time": 3, "time_unit": "ms"})"), "bench");
+  REQUIRE(metrics.size() == 1);
+  CHECK(metrics[0].name == "a");
+}
+
 TEST_CASE("What can't be compared is refused with the reason", "[benchmark_json]") {
   // Bug: a benchmark that failed counts as a very fast one.
   const auto refused = [](const std::string& text, const std::string& why) {
@@ -46,6 +56,8 @@ TEST_CASE("What can't be compared is refused with the reason", "[benchmark_json]
   refused(document(R"({"name": "a", "error_occurred": true, "error_message": "no file"})"),
           "benchmark 'a' failed: no file");
   refused(document(R"({"name": "a", "real_time": 0, "time_unit": "ns"})"), "no time");
+  refused(document(R"({"name": "a_mean", "run_type": "aggregate", "real_time": 1})"),
+          "leave out --benchmark_report_aggregates_only");
   refused(document(R"({"name": "a", "real_time": "NaN", "time_unit": "ns"})"), "no time");
   refused(document(R"({"name": "a", "real_time": 1, "time_unit": "ns"},
                       {"name": "a", "real_time": 1, "time_unit": "us"})"),

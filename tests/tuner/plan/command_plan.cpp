@@ -23,6 +23,22 @@ TEST_CASE("A command's reference has the first values, and only allowed tiers ch
   CHECK_THROWS_AS(parse_tiers("--allow", "everything"), Error);
 }
 
+TEST_CASE("An axis that the command takes needs values", "[plan]") {
+  // Bug: --set batch='--bs {}' without --batch, and every launch has a batch of 1.
+  TuneRequest options;
+  options.command.words = {"train"};
+  options.axes.read("workers", "1,2");
+  options.command.templates = parse_templates({"batch=--bs {}", "workers=-j {}"});
+  const auto plan = [&] { return plan_launches(options, limits_of(2)); };
+  CHECK_THROWS_WITH(plan(), ContainsSubstring("--set batch says how") &&
+                                ContainsSubstring("add --batch with the values to try"));
+  options.axes.read("batch", "64");
+  options.command.words = {"train", "{precision}"};
+  CHECK_THROWS_WITH(plan(), ContainsSubstring("{precision} in the command stands for"));
+  options.axes.read("precision", "fp32");
+  CHECK(plan().space.batch == std::vector{64});
+}
+
 TEST_CASE("A script is tried in its own precision, and in a narrower one if allowed", "[plan]") {
   // Bug: a script in bf16 whose gain by bf16 is measured, or one in TF32 that is tried in fp32.
   Prepared found;

@@ -86,6 +86,7 @@ inline constexpr std::array<RunMetric, 7> run_metrics = {{
     {{"fed", "1"}, detail::fed_interval},
     {{"busy", "1"},
      [](const Report&, const Trial& trial) -> std::optional<Interval> {
+       if (!trial.busy()) return std::nullopt;
        return detail::mean_over_rounds(trial, [](const Round& round) { return round.busy(); });
      }},
     {{"utilization", "1"}, detail::utilization_interval},

@@ -85,13 +85,19 @@ inline void from_json(const Json& json, GpuActivity& gpm) {
 
 inline void from_json(const Json& json, Round& round) {
   detail::read_all(json, "order", round.order, "start_s", round.start_s, "duration_s",
-                   round.duration_s, "samples", round.samples, "batches", round.batches, "wait_s",
-                   round.wait_s, "step_s", round.step_s, "cpu_s", round.cpu_s, "first_batch_s",
-                   round.first_batch_s, "ring_at_start", round.ring_at_start, "ring_at_end",
-                   round.ring_at_end);
+                   round.duration_s, "samples", round.samples, "batches", round.batches, "cpu_s",
+                   round.cpu_s, "first_batch_s", round.first_batch_s, "ring_at_start",
+                   round.ring_at_start, "ring_at_end", round.ring_at_end);
   detail::read_newer(json, "block", round.block, "variability", round.variability, "queue_s",
                      round.queue_s, "energy_j", round.energy_j, "parked_cpu_s", round.parked_cpu_s,
                      "outside_s", round.outside_s, "boundary_s", round.boundary_s);
+  const auto read_or_unknown = [&](const char* key, double& seconds) {
+    detail::read_by(json, key, [&](const Json& value) {
+      seconds = value.is_null() ? -1 : value.get<double>();
+    });
+  };
+  read_or_unknown("wait_s", round.wait_s);
+  read_or_unknown("step_s", round.step_s);
   detail::read_if_told(json, "warm_up_batches", round.warm_up_batches);
   detail::read_if_told(json, "others_share", round.others_share);
   const auto of_a_gpu = [&](const char* key, auto& field) {

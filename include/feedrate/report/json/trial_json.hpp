@@ -50,8 +50,8 @@ inline Json to_json(const Round& round) {
           {"samples", round.samples},
           {"batches", round.batches},
           {"warm_up_batches", round.warm_up_batches},
-          {"wait_s", round.wait_s},
-          {"step_s", round.step_s},
+          {"wait_s", detail::or_null_below_0(round.wait_s)},
+          {"step_s", detail::or_null_below_0(round.step_s)},
           {"cpu_s", round.cpu_s},
           {"first_batch_s", round.first_batch_s},
           {"ring_at_start", round.ring_at_start},
@@ -93,10 +93,10 @@ inline Json rounds_json(const Trial& trial) {
 /// What only a trial with rounds has.
 inline void add_measured(Json& json, const Report& report, const Trial& trial) {
   json["samples_per_s"] = to_json(trial.samples_per_s());
-  json["busy"] = trial.busy();
+  json["busy"] = or_null(trial.busy());
   json["nvml_busy"] = or_null(trial.nvml_busy());
   json["gpm"] = to_json(trial.gpm());
-  json["waiting"] = trial.waiting();
+  json["waiting"] = or_null(trial.waiting());
   json["fed"] = or_null(trial.fed());
   json["of_best"] = or_null(of_best(report, trial));
   json["mfu"] = or_null(mfu(report, trial));
