@@ -38,6 +38,10 @@ class Epochs:
         self._updates = 0  # of the weights, since the loop was given the end of its epoch
         self._updates_before = 0  # the last batch of another loader
 
+    def know(self, batches):
+        """An epoch has so many for the script; 0: unknown."""
+        self._whole = self.batches = batches
+
     def begin(self):
         """The script begins to iterate again; batches that it took of the epoch before."""
         taken, self._given = self._given, 0

@@ -70,6 +70,21 @@ class Indices:
         return length is not None and not self._passed
 
 
+    def length_of_pass(self, most):
+        """What the first pass gives, where it ends within `most` indices; else None. Nothing is lost: it is given
+        later."""
+        left = most
+        while left >= 0:
+            drawn = next(self._drawn, self)
+            if drawn is self:
+                self._passed = True
+                return self._count
+            self._ahead.append(drawn)
+            self._count += 1
+            left -= length_of(drawn) or 1
+        return None
+
+
 class Batches:
     """A batch sampler of any size over shared indices."""
 
@@ -494,6 +509,15 @@ class Lanes:
     def have_no_end(self):
         """Whether what the lanes load ends never, though its sampler has a length."""
         return self._indices is not None and self._indices.have_no_end()
+
+    def batches_of_pass(self):
+        """Of a sampler of batches that tells no length; None where its passes don't end, or nobody can tell."""
+        samples = length_of(self._loader.dataset)
+        if self._iterable or samples is None or self._loader.batch_sampler is None:
+            return None
+        if has_plain_batches(self._loader, self._data):
+            return None
+        return self._shared(self._loader.batch_sampler).length_of_pass(2 * samples)
 
     def others(self, lane):
         """The processes of parked lanes."""

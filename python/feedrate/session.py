@@ -72,6 +72,8 @@ class Session(Rounds, Greeting):
         self._sets = set()  # members of its dataset that the script changes between two epochs
         self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before, self._errors,
                             key_of(self.config()))
+        if not self._epochs.batches:
+            self._epochs.know(self._lanes.batches_of_pass() or 0)
         self._footprint = Footprint(self._batch, self._batch_bytes)
         self._replays = {}
         self._levers = None

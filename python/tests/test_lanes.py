@@ -100,6 +100,36 @@ class WholeStreams(unittest.TestCase):
             self.assertEqual(looks, iterable and own < 2 <= workers)
 
 
+class Unmeasured(data.Dataset):
+    """A sampler of batches that tells no length."""
+
+    def __init__(self, batches=3, endless=False):
+        self.batches, self.endless = batches, endless
+
+    def __iter__(self):
+        drawn = ([2 * i, 2 * i + 1] for i in range(self.batches))
+        return itertools.cycle(drawn) if self.endless else drawn
+
+
+class PassesWithoutALength(unittest.TestCase):
+    def made(self, sampler):
+        return Lanes(data.DataLoader(Numbers(), batch_sampler=sampler), torch, 2, 1)
+
+    def test_are_counted_once_and_given_all_the_same(self):
+        # Bug: a loop that never got the end of its epoch, and a schedule that ended in an error.
+        made = self.made(Unmeasured())
+        self.assertEqual(made.batches_of_pass(), 3)
+        indices = made._shared(None)
+        self.assertEqual([next(indices) for _ in range(4)], [[0, 1], [2, 3], [4, 5], [0, 1]])
+
+    def test_that_never_end_have_no_length(self):
+        made = self.made(Unmeasured(endless=True))
+        self.assertIsNone(made.batches_of_pass())
+        self.assertEqual(next(made._shared(None)), [0, 1])
+        plain = Lanes(data.DataLoader(Numbers(), batch_size=2), torch, 2, 1)
+        self.assertIsNone(plain.batches_of_pass())
+
+
 class Ready:
     """A queue that only has a size."""
 

@@ -129,6 +129,7 @@ TEST_CASE("A sample that can't be read is named; what follows comes", "[stream]"
     }
     CHECK(said == "Could not load sample 3 (shard 1): bad record");
     CHECK(delivered.labels == std::vector<std::int32_t>{0, 1, 1000, 1001, 2, 3, 1004, 1005});
+    CHECK(loader.counters().failed == 2);  // Bug: without the sample itself
   }
   StreamLoader skips(Counts{{4, 6}, broken},
                      {.batch = 2, .workers = 1, .epochs = 2, .max_skips = 1});

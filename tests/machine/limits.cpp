@@ -78,6 +78,18 @@ TEST_CASE("CPUs that are in the mask but not online don't count") {
   CHECK(cpus.why == "");
 }
 
+TEST_CASE("a mask of other numbers than the CPUs online counts by its length") {
+  // Bug: lxcfs counts the CPUs of a container from 0, its mask does not, and one CPU was usable.
+  PlantedTree tree;
+  plant_cpus(tree, "0-3", "4-7");
+  CHECK(read_limits(tree.root()).cpus.usable == 4);
+}
+
+TEST_CASE("the kernel is asked where /proc does not tell the mask") {
+  // Bug: in gVisor all CPUs of the machine, whatever the mask.
+  CHECK(detail::asked_affinity() == detail::read_affinity(""));
+}
+
 TEST_CASE("where mask and quota both limit, the tighter one is the reason") {
   // Bug: the looser of two limits named as the reason.
   PlantedTree tree;
@@ -144,6 +156,9 @@ TEST_CASE("the size of /dev/shm is its option, else half of the RAM, else absent
   CHECK(read_limits(tree.root()).shm_bytes == 67108864u);
   tree.plant("/proc/self/mountinfo", "2 1 0:2 / /dev/shm rw - tmpfs shm rw\n");
   CHECK(read_limits(tree.root()).shm_bytes == 512000u);
+  // Bug: no limit, as of --shm-size 0, taken for no bytes.
+  tree.plant("/proc/self/mountinfo", "2 1 0:2 / /dev/shm rw - tmpfs shm rw,size=0k\n");
+  CHECK(read_limits(tree.root()).shm_bytes == 1024000u);
   tree.plant("/proc/self/mountinfo", "1 1 0:1 / / rw - overlay overlay rw\n");
   CHECK_FALSE(read_limits(tree.root()).shm_bytes.has_value());
 }

@@ -44,6 +44,7 @@ TEST_CASE("The CPUs of the mask are summed, each without its idle and guest time
   CHECK(cpu.stolen_s == Approx(57 * tick_s));
   CHECK(MachineCpu::read({{0}}, tree.root()).used_s == Approx(137 * tick_s));
   CHECK(MachineCpu::read({}, tree.root()).cpus == 4);
+  CHECK(MachineCpu::read({{20, 21}}, tree.root()).cpus == 4);  // the file has other numbers
 }
 
 TEST_CASE("The mask and the quota of a process are its grant", "[machine_cpu]") {

@@ -159,6 +159,16 @@ def a_meson_subproject_is_the_dependency_alone(tmp):
                                                                               told in ("[]", "{}")), (what, told)
 
 
+def a_meson_subproject_needs_threads_alone(tmp):
+    # Bug: as distributions build, auto_features made libjpeg and a BLAS necessary for the headers.
+    need("meson")
+    folder = project(tmp)
+    (folder / "subprojects").mkdir()
+    (folder / "subprojects/feedrate").symlink_to(ROOT)
+    (folder / "meson.build").write_text(MESON.format(part="", defines="[]"))
+    run("meson", "setup", folder / "build", folder, "-Dauto_features=enabled", PKG_CONFIG_LIBDIR=str(tmp))
+
+
 def a_meson_subproject_has_parts(tmp):
     need("meson")
     folder = project(tmp)
@@ -194,7 +204,8 @@ def pkg_config_tells_the_flags_of_an_install_that_was_moved(tmp):
 
 WAYS = [find_package_finds_an_install_of_cmake_that_was_moved, find_package_finds_an_install_of_meson_and_its_parts,
         a_version_that_is_not_compatible_is_refused, add_subdirectory_takes_the_sources_and_installs_nothing,
-        fetch_content_takes_the_sources, a_meson_subproject_is_the_dependency_alone, a_meson_subproject_has_parts,
+        fetch_content_takes_the_sources, a_meson_subproject_is_the_dependency_alone,
+        a_meson_subproject_needs_threads_alone, a_meson_subproject_has_parts,
         pkg_config_tells_the_flags_of_an_install_that_was_moved]
 
 

@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/cli"))
@@ -84,6 +85,14 @@ def says(done, begin, code=0):
 def it_is_small_and_names_the_oldest_system(_):
     assert WHEEL.stat().st_size <= MOST_BYTES
     assert "-manylinux_2_" in WHEEL.name
+
+
+@test
+def it_has_the_licences_of_what_it_contains(_):
+    # Bug: OpenBLAS, libjpeg-turbo and others in a wheel without their notices.
+    with zipfile.ZipFile(WHEEL) as files:
+        texts = [files.read(name).decode() for name in files.namelist() if "dist-info/licenses/" in name]
+    assert any("Independent JPEG Group" in text and "OpenBLAS Project" in text for text in texts), len(texts)
 
 
 @test

@@ -61,6 +61,14 @@ get_missing() {
   elif may_install; then
     install_as_root "${packages[@]}"
   else
+    # The system's own Python does not look at what is unpacked.
+    for part; do
+      case $part in
+        venv | python-dev)
+          die "Missing here: $(described_all "$part"). Have it installed as root (apt-get install $(package_of "$part"))."
+          ;;
+      esac
+    done
     unpack_as_user "${packages[@]}"
   fi
 }
@@ -131,7 +139,8 @@ recall_environment() { [ ! -f "$build/.environment" ] || . "$build/.environment"
 
 # Everything that determines a build folder; another value makes a new one.
 signature() {
-  echo "$(meson --version) ${CC:-} ${CXX:-} $(command -v nvcc) ${PKG_CONFIG_PATH:-} ${LDFLAGS:-} ${CXXFLAGS:-} $top"
+  echo "$(meson --version) ${CC:-} ${CXX:-} $(command -v nvcc) ${PKG_CONFIG_PATH:-} ${LDFLAGS:-} ${CXXFLAGS:-}" \
+    "${FEEDRATE_CUDA:-} $top"
 }
 
 # configure OPTION...: creates the build folder, or sets missing options.
@@ -204,6 +213,7 @@ prepare() {
     # shellcheck disable=SC2086
     get_parts $parts_wanted
     look_for_cuda
+    [ "${FEEDRATE_CUDA:-}" != no ] || options+=" -Dcuda=disabled"
     # shellcheck disable=SC2086
     configure $options
     compile "$@" || die "The build failed; see above."

@@ -122,10 +122,6 @@ get_toolkit() {
     say "No CUDA toolkit and no GPU found: building for the CPU alone."
     return 1
   fi
-  if [ "${FEEDRATE_CUDA:-}" = no ]; then
-    say "No CUDA toolkit found, and FEEDRATE_CUDA=no: building for the CPU alone."
-    return 1
-  fi
   cuda_is_pending=yes
   unfit=$(unfit_for_wheels)
   if [ -n "$unfit" ]; then
@@ -157,6 +153,10 @@ download_toolkit() {
 # Finds or gets a toolkit and the Meson version that CUDA needs, and says what it does.
 look_for_cuda() {
   local toolkit
+  if [ "${FEEDRATE_CUDA:-}" = no ]; then
+    say "FEEDRATE_CUDA=no: building for the CPU alone."
+    return
+  fi
   toolkit=$(find_toolkit) || { get_toolkit && toolkit=$(find_toolkit); } || return 0
   if ! meson_is_here 1.4 && ! get_newer_meson; then
     say "CUDA needs Meson 1.4, which could not be downloaded: building for the CPU alone."

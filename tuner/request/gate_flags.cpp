@@ -64,9 +64,12 @@ FormatFile parse_format_file(const std::string& text) {
 /// One document at most goes to standard output.
 void refuse_two_documents(const CLI::App& app, const GateRequest& gate) {
   const CLI::Option* json = app.get_option_no_throw("--json");
+  const CLI::Option* output = app.get_option_no_throw("--output");
+  const bool has_json = (json && json->count() > 0) ||
+                        (output && output->count() > 0 && output->results().back() == "-");
   const auto to_stdout = std::count_if(gate.files.begin(), gate.files.end(),
                                        [](const FormatFile& file) { return file.path == "-"; });
-  if (to_stdout + (json && json->count() > 0 ? 1 : 0) < 2) return;
+  if (to_stdout + (has_json ? 1 : 0) < 2) return;
   throw Error(Fault::usage,
               "Only one document can go to standard output: name a file with --write FORMAT=FILE.");
 }

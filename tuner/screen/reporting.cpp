@@ -89,9 +89,11 @@ std::vector<NextStep> next_steps(const Report& report, const TuneRequest& reques
         report.device_given ? " --device " + shell_quoted(report.device) : "";
     steps.push_back({"autotune --data DIR" + device, "tune on your own files"});
   }
-  if (workload.field == "image") {
-    steps.push_back({"python3 bench/peers/torch_loader.py --data " + shell_quoted(workload.path),
-                     "measure num_workers for PyTorch's DataLoader"});
+  constexpr const char* measure_torch = "bench/peers/torch_loader.py";  // in a clone
+  if (workload.field == "image" && ::access(measure_torch, R_OK) == 0) {
+    steps.push_back(
+        {std::string("python3 ") + measure_torch + " --data " + shell_quoted(workload.path),
+         "measure num_workers for PyTorch's DataLoader"});
   }
   return steps;
 }

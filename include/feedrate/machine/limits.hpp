@@ -2,6 +2,7 @@
 // The resources that this process may use: CPUs, memory, descriptors, shared memory. Plain data.
 #pragma once
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,15 +76,29 @@ inline std::vector<int> read_numbers(const std::string& path) {
   return numbers_in(read_text(path).value_or(""));
 }
 
+/// By the kernel itself, for sandboxes such as gVisor whose /proc does not tell it.
+inline std::vector<int> asked_affinity() {
+  std::vector<int> cpus;
+  cpu_set_t mask;
+  if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
 inline std::vector<int> read_affinity(const std::string& root) {
   const std::string status = read_text(root + "/proc/self/status").value_or("");
-  return numbers_in(value_after(status, "Cpus_allowed_list:").value_or(""));
+  const auto list = value_after(status, "Cpus_allowed_list:");
+  return !list && root.empty() ? asked_affinity() : numbers_in(list.value_or(""));
 }
 
 /// How many of the CPUs online the mask names: it also names those that might be plugged in later.
+/// One that names none has other numbers: lxcfs counts the CPUs of a container from 0.
 inline int count_in(const std::vector<int>& mask, const std::vector<int>& online) {
   const auto in_mask = [&](int cpu) { return std::binary_search(mask.begin(), mask.end(), cpu); };
-  return static_cast<int>(std::count_if(online.begin(), online.end(), in_mask));
+  const auto count = std::count_if(online.begin(), online.end(), in_mask);
+  return static_cast<int>(count > 0 ? count : std::min(std::ssize(mask), std::ssize(online)));
 }
 
 /// One decimal, whatever the locale.
@@ -115,13 +130,15 @@ inline std::optional<std::uint64_t> parse_size(std::string_view text) {
   return count ? std::optional(*count * unit) : std::nullopt;
 }
 
-/// tmpfs names its size only where it isn't the default, half of the RAM. Source: tmpfs(5).
+/// tmpfs names its size only where it isn't the default, half of the RAM; 0 is no limit but the
+/// RAM. Source: tmpfs(5).
 inline std::optional<std::uint64_t> read_shm_bytes(const std::string& root,
                                                    std::uint64_t memory_bytes) {
   const auto mounts = read_mounts(root);
   const Mount* mount = mount_of(mounts, "/dev/shm");
   if (!mount || mount->point != "/dev/shm") return std::nullopt;
   const auto size = parse_size(option_of(*mount, "size"));
+  if (size == 0) return memory_bytes;
   return size ? size : memory_bytes / 2;
 }
 

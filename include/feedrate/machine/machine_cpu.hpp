@@ -100,15 +100,18 @@ void for_each_cpu(std::string_view stat, Visit&& visit) {
 inline MachineCpu MachineCpu::read(const CpuGrant& grant, const std::string& root) {
   const std::string stat = read_text(root + "/proc/stat").value_or("");
   const double tick_s = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
-  MachineCpu sum;
+  MachineCpu sum, all;
+  const auto add = [&](MachineCpu& to, const detail::CpuTicks& ticks) {
+    ++to.cpus;
+    to.used_s += static_cast<double>(ticks.used()) * tick_s;
+    to.stolen_s += static_cast<double>(ticks.steal) * tick_s;
+  };
   detail::for_each_cpu(stat, [&](int cpu, const detail::CpuTicks& ticks) {
     const auto& own = grant.cpus;
-    if (!own.empty() && !std::binary_search(own.begin(), own.end(), cpu)) return;
-    ++sum.cpus;
-    sum.used_s += static_cast<double>(ticks.used()) * tick_s;
-    sum.stolen_s += static_cast<double>(ticks.steal) * tick_s;
+    if (std::binary_search(own.begin(), own.end(), cpu)) add(sum, ticks);
+    add(all, ticks);
   });
-  return sum;
+  return sum.cpus > 0 ? sum : all;  // the mask is unknown, or its numbers are others
 }
 
 /// The part of the stolen time between two readings that fell on a process which used `cpu_s`

@@ -267,22 +267,25 @@ TEST_CASE("Values that one reason leaves out share a line", "[screen]") {
 TEST_CASE("The standing says how far another config could be ahead, only if one could", "[words]") {
   // Bug: an infinite gain in words, or "tied" that hides a possible gain of 4 %.
   TierChoice choice{Tier::safe, Confidence::tied, 0, {}, {0, 1}, 0.02, {}};
-  CHECK(describe(choice) ==
+  CHECK(describe(choice, "throughput") ==
         "the cheapest of 2 equally fast configs; another config could be up to 2.0 % faster");
   choice.gain_upper_bound = 0.001;
-  CHECK(describe(choice) == "the cheapest of 2 equally fast configs");
+  CHECK(describe(choice, "throughput") == "the cheapest of 2 equally fast configs");
   choice.standing = Confidence::unresolved;
   choice.gain_upper_bound = std::numeric_limits<double>::infinity();
   CHECK_THAT(
-      describe(choice),
+      describe(choice, "throughput"),
       ContainsSubstring("lead over the other configs tried is not significant; raise --budget"));
   choice.standing = Confidence::close;
   choice.gain_upper_bound = 0.042;
-  CHECK(describe(choice) ==
+  CHECK(describe(choice, "throughput") ==
         "its lead over the other finalists is not significant; another config could be up to 4.2 % "
         "faster");
   choice.standing = Confidence::resolved;
-  CHECK(describe(choice) == "significantly faster than each other finalist");
+  CHECK(describe(choice, "throughput") == "significantly faster than each other finalist");
+  // Bug: "0.80x as fast. Significantly faster", of a config that needs less energy.
+  CHECK(describe(choice, "samples_per_joule") ==
+        "significantly better by samples_per_joule than each other finalist");
 }
 
 TEST_CASE("Gains of wider tiers are offers, and unproved gains are marked", "[screen]") {

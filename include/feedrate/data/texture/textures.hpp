@@ -13,6 +13,7 @@
 #include <mutex>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -116,7 +117,10 @@ inline TexturesMade make_textures(const std::string& folder, const TextureSpec& 
   detail::TextureWork work(folder, spec, std::move(stop));
   {
     std::vector<std::jthread> helpers;
-    for (int t = 1; t < threads; ++t) helpers.emplace_back([&work] { work.run({}); });
+    try {
+      for (int t = 1; t < threads; ++t) helpers.emplace_back([&work] { work.run({}); });
+    } catch (const std::system_error&) {  // those that could be started are enough
+    }
     work.run(progress);
   }
   return work.result();

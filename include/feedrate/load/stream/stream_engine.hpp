@@ -173,10 +173,10 @@ class StreamEngine final : public SlotOwner {
   std::size_t fill(const Turn& turn) noexcept {
     Slot& slot = ring_->slot_of(turn.number);
     const auto batch = static_cast<std::size_t>(options_.batch);
-    std::size_t count = 0;
+    std::size_t count = 0, longest = 0;
+    bool has_failed = false;
     try {
       turn.shard->open(turn.epoch);
-      std::size_t longest = 0;
       while (count < batch && !stopped_.load()) {
         if (!load(turn, slot.data, count)) break;
         longest = std::max(longest, turn.shard->finish_sample(layout()));
@@ -187,13 +187,14 @@ class StreamEngine final : public SlotOwner {
         ++count;
       }
     } catch (...) {
+      has_failed = true;
       slot.fail(count, std::current_exception());
       given_.store(true, std::memory_order_relaxed);       // what failed may work in the next epoch
       if (turn.shard->position() == 0) turn.shard->end();  // open() threw
     }
     turn.shard->pause();
-    const bool drops = options_.drop_last && options_.max_total == 0 && turn.shard->ended();
-    if (drops && count < batch) count = 0;
+    const bool is_whole = count == batch || has_failed;
+    if (options_.drop_last && turn.shard->ended() && !is_whole) count = 0;
     if (count > 0) given_.store(true, std::memory_order_relaxed);
     return count;
   }

@@ -77,7 +77,7 @@ class StreamLoader {
       if (taken.error) {
         consumed_.failed += lease.count();
         lease.release();
-        std::rethrow_exception(taken.error);
+        rethrow(taken.error);
       }
       if (lease.count() > 0) return counted(std::move(lease));
     }
@@ -167,6 +167,14 @@ class StreamLoader {
     throw Error(Fault::data, "No batch of the stream was finished for " + std::to_string(stall_s) +
                                  " s: " + engine.who_reads() +
                                  ". If the source is that slow, raise the loader's stall_s.");
+  }
+
+  /// The sample that could not be read is one of those that failed.
+  [[noreturn]] void rethrow(const std::exception_ptr& error) try {
+    std::rethrow_exception(error);
+  } catch (const SampleError&) {
+    ++consumed_.failed;
+    throw;
   }
 
   Lease counted(Lease lease) {

@@ -59,8 +59,8 @@ inline std::vector<std::string> verdict_lines(const Report& report, const Screen
   const bool keeps = choice.trial == outcome.reference;
   std::vector<std::string> lines = {detail::settings_line(outcome, options)};
   if (!keeps) lines.push_back(detail::gain_sentence(outcome));
-  lines.push_back(
-      detail::sentence(is_alone(outcome) ? detail::nothing_compared(outcome) : describe(choice)));
+  lines.push_back(detail::sentence(is_alone(outcome) ? detail::nothing_compared(outcome)
+                                                     : describe(choice, report.objective)));
   for (const std::string& caveat : caveats_of(report, choice)) {
     lines.push_back(detail::sentence(caveat));
   }

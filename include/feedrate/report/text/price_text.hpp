@@ -63,6 +63,7 @@ inline std::string price_text(const Report& report) {
     text += "what waiting for data costs is unknown";
   }
   const double saved = costs.saved_per_day.value_or(0);
+  if (saved < 0) return text + ". The change costs " + detail::amount(-saved) + " more a day.";
   return text + (saved > 0 ? ". The change saves " + detail::amount(saved) + " a day." : ".");
 }
 

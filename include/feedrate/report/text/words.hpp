@@ -14,9 +14,15 @@ namespace feedrate::inline v0 {
 namespace detail {
 
 /// "; another config could be up to 2.0 % faster", where it could be by so much that it matters.
-inline std::string open_gain_text(double gain_upper_bound) {
+inline std::string open_gain_text(double gain_upper_bound, const std::string& faster) {
   if (!std::isfinite(gain_upper_bound) || gain_upper_bound < 0.005) return {};
-  return "; another config could be up to " + format_percent(gain_upper_bound) + " faster";
+  return "; another config could be up to " + format_percent(gain_upper_bound) + " " + faster;
+}
+
+/// "faster", or "better by mfu": what a config is that the objective prefers.
+inline std::string better_by(std::string_view objective) {
+  if (objective == "utilization" || objective == "throughput") return "faster";
+  return "better by " + std::string(objective);
 }
 
 /// "1 config", "12 configs".
@@ -60,18 +66,19 @@ inline bool is_alone(const Outcome& outcome) {
          std::any_of(trials.begin(), trials.end(), is_left);
 }
 
-/// How sure a choice is, as a phrase. A change was proven faster than what the user has; the phrase
-/// compares it with the other configs.
-inline std::string describe(const TierChoice& choice) {
-  const std::string open = detail::open_gain_text(choice.gain_upper_bound);
+/// How sure a choice is, as a phrase. A change was proven faster than what the user has, or better
+/// by the objective; the phrase compares it with the other configs.
+inline std::string describe(const TierChoice& choice, std::string_view objective) {
+  const std::string faster = detail::better_by(objective);
+  const std::string open = detail::open_gain_text(choice.gain_upper_bound, faster);
   switch (choice.standing) {
     case Confidence::keep_current:
-      return "no other config was proven faster" + open;
+      return "no other config was proven " + faster + open;
     case Confidence::not_confirmed:
       return "fresh processes did not confirm a gain";
     case Confidence::tied:
-      return "the cheapest of " + std::to_string(choice.tie_set.size()) + " equally fast configs" +
-             open;
+      return "the cheapest of " + std::to_string(choice.tie_set.size()) + " equally " +
+             (faster == "faster" ? "fast" : "good") + " configs" + open;
     case Confidence::unresolved:
       return (choice.promising
                   ? "inconclusive: "
@@ -82,7 +89,7 @@ inline std::string describe(const TierChoice& choice) {
     case Confidence::resolved:
       break;
   }
-  return "significantly faster than each other finalist";
+  return "significantly " + faster + " than each other finalist";
 }
 
 }  // namespace feedrate::inline v0
