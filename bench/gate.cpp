@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "feedrate/compare/block.hpp"
+#include "feedrate/compare/block_selection.hpp"
 #include "feedrate/compare/sequential_test.hpp"
 #include "origin.hpp"
 

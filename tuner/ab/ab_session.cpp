@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ab/planted_loss.hpp"
+#include "feedrate/compare/block_selection.hpp"
 #include "feedrate/compare/sequential_test.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"

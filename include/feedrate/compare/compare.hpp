@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "feedrate/compare/block.hpp"
+#include "feedrate/compare/block_selection.hpp"
 #include "feedrate/compare/comparison.hpp"
 #include "feedrate/core/clock.hpp"
 #include "feedrate/core/error.hpp"
