@@ -42,11 +42,32 @@ def tensors_of(batch, depth=DEEPEST):
         yield from tensors_of(step(batch), depth - 1)
 
 
-def are_equal(tensors, others):
-    """Whether there are some, and all have the same values."""
-    return bool(tensors) and len(tensors) == len(others) and all(
-        one.shape == other.shape and one.dtype == other.dtype and one.equal(other)
-        for one, other in zip(tensors, others))
+def are_equal(one, other, depth=DEEPEST):
+    """Whether two batches hold the same; False where nobody can tell."""
+    if type(one) is not type(other) or depth == 0:
+        return False
+    try:
+        if is_tensor(one):
+            return one.shape == other.shape and one.dtype == other.dtype and bool(one.equal(other))
+        if hasattr(one, "tobytes"):
+            return one.shape == other.shape and one.tobytes() == other.tobytes()
+        if one is None or isinstance(one, (str, bytes, int, float)):
+            return one == other
+        if isinstance(one, dict) or _is_like_a_dict(one):
+            return list(one.keys()) == list(other.keys()) and all(
+                are_equal(one[key], other[key], depth - 1) for key in one.keys())
+        return isinstance(one, (list, tuple)) and len(one) == len(other) and all(
+            are_equal(part, of_other, depth - 1) for part, of_other in zip(one, other))
+    except Exception:  # whatever a class of the script's does
+        return False
+
+
+def copied(batch):
+    """What stays as it is whatever the script does with the batch; what equals nothing if that can't be made."""
+    try:
+        return copy.deepcopy(batch)
+    except Exception:
+        return object()
 
 
 class SampleCount:

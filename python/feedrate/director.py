@@ -195,8 +195,8 @@ class Director:
     def _made_before(self, loader, site):
         """Of several that are alike, those made in one line, the one whose turn it is."""
         alike = [seen for seen in self._seen if seen.is_made_anew_by(loader, site)]
-        if not alike and self._plain is not None:  # the settings of a line are those of all that it makes
-            alike = [seen for seen in self._seen if seen.is_of_line_of(loader, site)]
+        if not alike and self._plain is not None:  # the settings of its line are those of all that it makes
+            alike = [seen for seen in self._seen if self._is_wanted(seen) and seen.is_of_line_of(loader, site)]
         seen = min(alike, default=None,
                    key=lambda one: (one.dataset is not loader.dataset, one.made_last))
         if seen is not None:

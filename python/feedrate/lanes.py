@@ -15,9 +15,10 @@ import time
 import weakref
 
 from . import start_methods
-from .batches import are_equal, length_of, tensors_of
+from .batches import are_equal, copied, length_of
 
 MOST_PARKED_WORKERS = 64
+MOST_DRAWN = 1000000  # indices, to find the end of a pass
 OWN = "own"  # the key of the lane that the script had before any other
 MOST_WAIT_S = 1.0
 NAP_S = 1e-3
@@ -73,9 +74,14 @@ class Indices:
     def length_of_pass(self, most):
         """What the first pass gives, where it ends within `most` indices; else None. Nothing is lost: it is given
         later."""
+        if self._drawn is self._sampler:  # it goes on where it stands: nobody knows where that is
+            return None
         left = most
         while left >= 0:
-            drawn = next(self._drawn, self)
+            try:
+                drawn = next(self._drawn, self)
+            except Exception:  # the lanes meet it again
+                return None
             if drawn is self:
                 self._passed = True
                 return self._count
@@ -207,27 +213,29 @@ class Taken:
 
 
 class Copies:
-    """Looks whether each worker of a stream reads all of it: then the first batches of two workers are the same, and
-    the next one of the first worker is another."""
+    """Looks whether each worker of a stream reads all of it: then the first batches of all workers are the same, and
+    the next one is another."""
 
     def __init__(self, workers):
         self._left = workers + 1  # until that batch
-        self._first = self._second = None
+        self._first = None
 
     def see(self, batch):
         """A batch in its turn, from the first. Raises ValueError where it shows that."""
         if self._left == 0:
             return
-        tensors = [tensor.clone() for tensor in tensors_of(batch)]
         self._left -= 1
         if self._first is None:
-            self._first = tensors
-        elif self._second is None:
-            self._second = tensors
-        if self._left == 0 and are_equal(self._first, self._second) and not are_equal(self._first, tensors):
+            self._first = copied(batch)
+            return
+        is_same, is_next = are_equal(self._first, batch), self._left == 0
+        if is_same and not is_next:
+            return
+        self._left, self._first = 0, None
+        if is_next and not is_same:
             raise ValueError(
-                "each worker reads the whole stream, so every sample comes once from each: the __iter__ of the dataset "
-                "must give a worker its own part (torch.utils.data.get_worker_info)")
+                "each worker reads the whole stream, so every sample is loaded once per worker: the __iter__ of the "
+                "dataset must give a worker its own part (torch.utils.data.get_worker_info)")
 
 
 class UsedUp(Exception):
@@ -517,7 +525,7 @@ class Lanes:
             return None
         if has_plain_batches(self._loader, self._data):
             return None
-        return self._shared(self._loader.batch_sampler).length_of_pass(2 * samples)
+        return self._shared(self._loader.batch_sampler).length_of_pass(min(2 * samples, MOST_DRAWN))
 
     def others(self, lane):
         """The processes of parked lanes."""

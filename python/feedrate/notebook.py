@@ -169,13 +169,13 @@ def train(loader, step, address):
             raise Over
 
     torch = sys.modules["torch"]
-    signs = TrainingSigns()
-    signs.watch()
     inner = iter(loader)
     is_derived = type(loader).__iter__ is not torch.utils.data.DataLoader.__iter__
-    if is_derived and not is_of_pytorch(inner_of(inner)):
-        raise TypeError("The __iter__ of a %s does more than PyTorch's, and no step here would see that: give the "
-                        "DataLoader within it, and do that work in step." % type(loader).__name__)
+    if is_derived and not any(map(is_of_pytorch, (inner_of(inner), getattr(loader, "iterator", None)))):
+        raise TypeError("A %s has an __iter__ of its own, which autotune would leave out: give a plain DataLoader, and "
+                        "do that work in step." % type(loader).__name__)
+    signs = TrainingSigns()
+    signs.watch()
     try:
         batch = next(inner)
         step(batch)

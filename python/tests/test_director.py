@@ -289,6 +289,17 @@ class MadeAnew(Choosing):
             seen.append(loader._feedrate_seen)
         self.assertEqual(len({id(one) for one in seen}), 1)
 
+    def test_have_the_numbers_that_they_have_while_tuning(self):
+        # Bug: data of other lengths made in one line were one, and the loader that trains was not found.
+        def numbers():
+            for samples in (40, 41, 42):
+                self.evaluate(self.loader(Numbers(samples)))
+            return self.loader(Numbers())._feedrate_seen.index
+
+        tuning = numbers()
+        self.attach(str(tuning), Plain(lambda: None, None, torch))
+        self.assertEqual((tuning, numbers()), (4, 4))
+
     def test_are_saved_and_copied_without_anything_of_ours(self):
         # Bug: torch.save(loader) refers to a module that is not there without us, or fails on what its dataset
         # leaves out of a pickle.

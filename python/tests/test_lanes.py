@@ -91,6 +91,9 @@ class WholeStreams(unittest.TestCase):
         self.seen(batches, shares=True)
         self.seen([{"x": torch.ones(4, 2)}] * 8)
         self.seen([["text", "more"]] * 8)
+        # Bug: texts whose labels happen to be the same.
+        labels = [torch.ones(1) * (i > 1) for i in range(8)]
+        self.seen([{"text": ["line %d" % i], "label": labels[i]} for i in range(8)], shares=True)
 
     def test_are_looked_for_where_the_script_itself_has_one_reader(self):
         for own, workers, iterable in ((0, 2, True), (1, 4, True), (2, 4, True), (0, 1, True), (0, 2, False)):
@@ -121,6 +124,15 @@ class PassesWithoutALength(unittest.TestCase):
         self.assertEqual(made.batches_of_pass(), 3)
         indices = made._shared(None)
         self.assertEqual([next(indices) for _ in range(4)], [[0, 1], [2, 3], [4, 5], [0, 1]])
+
+    def test_that_fail_or_go_on_have_no_length(self):
+        class Fails:
+            def __iter__(self):
+                yield [0, 1]
+                raise KeyError("no bucket")
+
+        self.assertIsNone(self.made(Fails()).batches_of_pass())
+        self.assertIsNone(self.made(iter(Unmeasured())).batches_of_pass())
 
     def test_that_never_end_have_no_length(self):
         made = self.made(Unmeasured(endless=True))

@@ -131,7 +131,7 @@ class Notebook(unittest.TestCase):
 
         self.loader = ToDict([torch.ones(2)] * 40, batch_size=4)
         steps = []
-        with self.assertRaisesRegex(TypeError, "__iter__ of a ToDict"):
+        with self.assertRaisesRegex(TypeError, "A ToDict has an __iter__ of its own"):
             self.tuned(steps.append)
         self.assertEqual(steps, [])
 

@@ -42,5 +42,16 @@ TEST_CASE("Where time is up after disturbed blocks alone, those count", "[block]
   CHECK(selection.end() == std::vector{7});
 }
 
+TEST_CASE("A calm block is looked at, too, where most were disturbed", "[block]") {
+  BlockSelection<int> selection;
+  const std::array order = {base, head, head, base};
+  CHECK(selection.add(order, {0, 0, 0, 0}, 0) == std::vector{0});
+  for (int i = 1; i < 5; ++i) {
+    const double first = i % 2 == 0 ? 0.4 : 0, second = 0.4 - first;
+    CHECK(selection.add(order, {first, second, second, first}, i).empty());
+  }
+  CHECK(selection.add(order, {0, 0, 0, 0}, 5) == std::vector{5, 1, 2, 3, 4});
+}
+
 }  // namespace
 }  // namespace feedrate::block_selection_tests

@@ -63,7 +63,7 @@ TEST_CASE("By default a usable GPU trains, else the cpu", "[device]") {
   here.has_cuda = true;
   here.visible = "";
   CHECK(choose("", here).is_cpu());
-  CHECK(choose("", here).why_cpu == "CUDA_VISIBLE_DEVICES is '', which hides it");
+  CHECK(choose("", here).why_cpu == "CUDA_VISIBLE_DEVICES is '', which hides every GPU");
 }
 
 TEST_CASE("The cpu and emulated accelerators ask no driver", "[device]") {

@@ -47,6 +47,11 @@ TEST_CASE("A number is caught as a whole", "[rate]") {
   CHECK(RateExpression("regex:([0-9]+) img/s").caught_in("1234.5 img/s") == "1234.5");
   CHECK(RateExpression("regex:rate ([0-9.]+)").caught_in("rate 1,234 of 5") == "1,234");
   CHECK(RateExpression("regex:rate ([0-9.]+)").caught_in("rate 80, loss 2") == "80");
+  // Lists without spaces.
+  CHECK(RateExpression("regex:([0-9.]+)$").caught_in("5,0.123,812.5") == "812.5");
+  CHECK(RateExpression("regex:rate=([0-9.]+)").caught_in("rate=80,0.25") == "80");
+  CHECK(RateExpression("regex:\\[([0-9.]+)").caught_in("[812.5,0.31]") == "812.5");
+  CHECK(RateExpression("regex:([0-9.]+) img/s").caught_in("epoch_31_812 img/s") == "812");
   // What the expression itself names beside the group is no part of the number.
   CHECK(RateExpression("regex:,([0-9]+),").caught_in("7,80,9") == "80");
 }

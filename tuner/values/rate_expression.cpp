@@ -33,7 +33,8 @@ std::regex compiled(const std::string& text) {
 /// What the group caught, with the rest of its number where the expression ends in the midst of it:
 /// of "1,234.5 img/s" the expression ([0-9.]+) img/s catches 234.5.
 std::string whole_number(const std::string& line, const std::smatch& match) {
-  static const std::regex number(R"([0-9]+(?:[.,'_][0-9]+)*(?:[eE][+-]?[0-9]+)?)");
+  static const std::regex number(
+      R"((?:[0-9]{1,3}(?:[,'][0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)");
   auto begin = match[1].first, end = match[1].second;
   const bool may_begin_before = begin == match[0].first, may_end_behind = end == match[0].second;
   for (std::sregex_iterator each(line.begin(), line.end(), number), none; each != none; ++each) {

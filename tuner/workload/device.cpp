@@ -162,8 +162,8 @@ TrainingDevice without_a_wish(const DevicesHere& here) {
   }
   const std::vector<ChosenGpu> visible = visible_gpus(here);
   if (visible.empty()) {
-    return {.why_cpu =
-                "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") + "', which hides it"};
+    return {.why_cpu = "CUDA_VISIBLE_DEVICES is '" + here.visible.value_or("") +
+                       "', which hides every GPU"};
   }
   return {.gpu = visible.front()};
 }

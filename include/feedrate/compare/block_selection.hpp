@@ -2,8 +2,10 @@
 // Which blocks of a comparison count, where other processes disturb some of them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -20,22 +22,17 @@ class BlockSelection {
   /// Adds a block; returns those that count from now on.
   std::vector<Block> add(const std::array<Side, 4>& order, const std::array<double, 4>& shares,
                          Block block) {
-    if (!filter_.accepts(order, shares) && !all_count_) {
-      set_aside_.push_back(std::move(block));
-      return seen() < 6 ? std::vector<Block>() : end();
-    }
-    ++kept_;
-    std::vector<Block> one;
-    one.push_back(std::move(block));
-    return one;
+    const bool counts = filter_.accepts(order, shares) || all_count_;
+    (counts ? ready_ : set_aside_).push_back(std::move(block));
+    kept_ += counts ? 1 : 0;
+    if (kept_ + set_aside_.size() >= 6) take_all_where_most_are_disturbed();
+    return std::exchange(ready_, {});
   }
 
   /// Where most blocks were disturbed: those set aside, which count, too.
   std::vector<Block> end() {
-    if (set_aside_.size() <= kept_) return {};
-    all_count_ = true;
-    kept_ = seen();
-    return std::exchange(set_aside_, {});
+    take_all_where_most_are_disturbed();
+    return std::exchange(ready_, {});
   }
 
   /// Blocks that are left out.
@@ -44,10 +41,16 @@ class BlockSelection {
   bool all_count() const noexcept { return all_count_; }
 
  private:
-  std::size_t seen() const noexcept { return kept_ + set_aside_.size(); }
+  void take_all_where_most_are_disturbed() {
+    if (set_aside_.size() <= kept_) return;
+    all_count_ = true;
+    kept_ += set_aside_.size();
+    std::move(set_aside_.begin(), set_aside_.end(), std::back_inserter(ready_));
+    set_aside_.clear();
+  }
 
   DisturbanceFilter filter_;
-  std::vector<Block> set_aside_;
+  std::vector<Block> ready_, set_aside_;
   std::size_t kept_ = 0;
   bool all_count_ = false;
 };

@@ -36,9 +36,9 @@ namespace detail {
 /// Also of what is no number.
 inline void require_sound(const CompareOptions& options) {
   const LossLimits& limits = options.limits;
-  if (!(limits.tolerated > 0 && limits.tolerated < limits.max && limits.max < 1)) {
+  if (!(limits.tolerated >= 0 && limits.tolerated < limits.max && limits.max < 1)) {
     throw Error(Fault::usage,
-                "The limits of a comparison are shares, 0 < tolerated < max < 1, such as 0.03 and "
+                "The limits of a comparison are shares, 0 <= tolerated < max < 1, such as 0.03 and "
                 "0.10.");
   }
   if (!(options.run_s > 0 && options.budget_s > 0)) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "feedrate/core/error.hpp"
+#include "feedrate/load/sample_error.hpp"
 
 namespace feedrate::inline v0 {
 
@@ -35,6 +36,19 @@ inline bool is_out_of_memory(const std::exception& error) noexcept {
   const auto* trial = dynamic_cast<const TrialError*>(&error);
   return (trial && trial->out_of_memory()) || dynamic_cast<const OutOfMemory*>(&error) ||
          dynamic_cast<const std::bad_alloc*>(&error);
+}
+
+/// A sample that can't be loaded is no property of the config that met it, unless memory ran out.
+inline bool is_of_data(const std::exception& error) noexcept {
+  const auto* sample = dynamic_cast<const SampleError*>(&error);
+  if (!sample) return false;
+  try {
+    std::rethrow_exception(sample->cause());
+  } catch (const std::exception& cause) {
+    return !is_out_of_memory(cause);
+  } catch (...) {
+    return true;
+  }
 }
 
 }  // namespace feedrate::inline v0

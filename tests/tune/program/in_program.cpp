@@ -284,6 +284,14 @@ TEST_CASE("A reference that leaves nothing to try is refused", "[program]") {
   options.space->effective_batch = 8;
   options.reference = Config{.workers = 1, .batch = 8};
   CHECK_NOTHROW(detail::plan_of(options, read_limits(), 2'000));
+  // Another batch with the same update is another rounding alone.
+  options.space->effective_batch = 16;
+  options.reference = Config{.workers = 1, .batch = 16};
+  options.allowed = {Tier::safe, Tier::numerics};
+  CHECK_NOTHROW(detail::plan_of(options, read_limits(), 2'000));
+  options.space->effective_batch = 8;
+  options.allowed = {Tier::safe};
+  options.reference = Config{.workers = 1, .batch = 8};
   options.reference->accumulate = 4;
   CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
                        MessageMatches(ContainsSubstring("The reference's accumulate is 4")));

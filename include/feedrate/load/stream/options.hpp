@@ -39,9 +39,10 @@ inline const StreamOptions& checked(const StreamOptions& options) {
   detail::require_positive(options.stall_s);
   checked(options.shard);
   if (options.drop_last && options.max_total > 0) {
-    throw Error(Fault::usage,
-                "drop_last leaves out a batch that is not full, and with max_total none has a size "
-                "of its own: choose one of them.");
+    throw Error(
+        Fault::usage,
+        "With max_total no batch has a fixed size, so drop_last can't be used: choose one of "
+        "them.");
   }
   return options;
 }

@@ -105,20 +105,33 @@ inline void refuse_space(const Space& space, std::size_t samples) {
   }
 }
 
-/// No config of the space is allowed where the reference has another value of an axis that is not.
+/// Where the reference has a value that no allowed change leads away from, nothing is tried. Told
+/// by the config that is closest to it.
 inline void refuse_unreachable(const TuneOptions& plan) {
   if (plan.allowed.empty()) return;
+  const Config& own = plan.reference;
+  const Tier widest = plan.allowed.back();
   const std::vector<Config> configs = configs_of(plan.space);
+  const auto reaches = [&](const Config& config) { return within_tier(own, config, widest); };
+  if (std::any_of(configs.begin(), configs.end(), reaches)) return;
+  const auto is_forbidden = [&](const auto& axis, const Config& config) {
+    return axis.tier > widest && own.*axis.field != config.*axis.field;
+  };
+  const auto count = [&](const Config& config) {
+    int sum = 0;
+    for_each_axis([&](const auto& axis) { sum += is_forbidden(axis, config) ? 1 : 0; });
+    return sum;
+  };
+  const Config& closest =
+      *std::min_element(configs.begin(), configs.end(),
+                        [&](const Config& a, const Config& b) { return count(a) < count(b); });
   for_each_axis([&](const auto& axis) {
-    const auto own = plan.reference.*axis.field;
-    const bool is_reached = std::any_of(configs.begin(), configs.end(), [&](const Config& config) {
-      return config.*axis.field == own;
-    });
-    if (axis.tier <= plan.allowed.back() || is_reached) return;
-    throw Error(Fault::usage,
-                "The reference's " + std::string(axis.name) + " is " + value_text(own) +
-                    ", and nothing that may be tried has that: give the reference one of the "
-                    "space's, or allow more in `allowed`.");
+    if (!is_forbidden(axis, closest)) return;
+    const std::string name(axis.name), tier(tier_names[static_cast<std::size_t>(axis.tier)]);
+    throw Error(Fault::usage, "The reference's " + name + " is " + value_text(own.*axis.field) +
+                                  ", and configs with " + name + " " +
+                                  value_text(closest.*axis.field) +
+                                  " are tried: set it to that, or allow tier '" + tier + "'.");
   });
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "feedrate/core/error.hpp"
-#include "feedrate/load/sample_error.hpp"
 #include "feedrate/measure/measurer.hpp"
 #include "feedrate/measure/trial_error.hpp"
 #include "feedrate/tune/model/predict.hpp"
@@ -187,8 +186,7 @@ class Sweep {
       round.start_s = elapsed_s() - round.duration_s;
       return round;
     } catch (const std::exception& error) {
-      // A sample that can't be loaded is no property of the config that met it.
-      if (aborted() || dynamic_cast<const SampleError*>(&error)) throw;
+      if (aborted() || is_of_data(error)) throw;
       failure_ = error.what();
       out_of_memory_ = is_out_of_memory(error);
       const auto* trial_error = dynamic_cast<const TrialError*>(&error);
