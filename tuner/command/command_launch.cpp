@@ -39,7 +39,6 @@ CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, ControlSo
     : name_(std::move(name)),
       socket_(without_visitors(socket)),
       source_(std::move(source)),
-      known_(source_.is_known()),
       options_(options),
       bounds_(bounds),
       launched_(spec) {
@@ -50,7 +49,7 @@ CommandLaunch::CommandLaunch(std::string name, const LaunchSpec& spec, ControlSo
 void CommandLaunch::start_up() {
   bound_s_ = bounds_.timeout_s;
   listen_until([&] { return source_.spoken().has_value(); });
-  if (source_.spoken() && !known_) wait_for_better();
+  if (source_.spoken() && !source_.is_known()) wait_for_better();
   if (!source_.spoken()) throw_mute("before it ended by itself");
   first_word_s_ = SteadyClock{}.now_s();
 }
@@ -211,7 +210,7 @@ std::string CommandLaunch::ended_after(double seconds) {
 void CommandLaunch::throw_silent() {
   const std::string until = ended_after(bounds_.timeout_s);
   if (source_.spoken()) fail<CommandHung>(Fault::trials, "told nothing more of its speed " + until);
-  if (known_) fail<CommandHung>(Fault::trials, how_mute(until));
+  if (bounds_.was_understood) fail<CommandHung>(Fault::trials, how_mute(until));
   throw_mute(until);
 }
 
@@ -228,7 +227,7 @@ void CommandLaunch::throw_short() {
 
 /// Nothing was understood: the user's to mend, unless it was understood in another launch.
 void CommandLaunch::throw_mute(const std::string& until) {
-  if (known_) fail(Fault::trials, how_mute(until));
+  if (bounds_.was_understood) fail(Fault::trials, how_mute(until));
   const bool knows_no_way = !helper_ && !source_.reads_output();
   fail(Fault::usage, how_mute(until), knows_no_way ? " " + three_ways() : "");
 }

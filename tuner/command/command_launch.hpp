@@ -21,9 +21,10 @@ namespace feedrate {
 
 /// How long a launch is waited for.
 struct LaunchBounds {
-  double timeout_s = 60;  ///< it is ended when it tells nothing of its speed for so long
-  double start_s = 0;     ///< of that: for its start, as a launch before it took
-  double patience_s = 5;  ///< between asking it to end and killing it
+  double timeout_s = 60;        ///< it is ended when it tells nothing of its speed for so long
+  double start_s = 0;           ///< of that: for its start, as a launch before it took
+  double patience_s = 5;        ///< between asking it to end and killing it
+  bool was_understood = false;  ///< a launch before it told its speed
 };
 
 /// A launch was silent for too long, although it, or a launch before it, had told its speed.
@@ -85,7 +86,6 @@ class CommandLaunch {
   std::string name_;
   ControlSocket& socket_;
   RateSource source_;
-  bool known_;  ///< which source it has was known before
   RoundOptions options_;
   LaunchBounds bounds_;
   double launched_s_ = SteadyClock{}.now_s();

@@ -136,10 +136,12 @@ std::unique_ptr<CommandLaunch> CommandTrials::launch(const Config& config,
                                                      const RoundOptions& options) {
   RateSource source(plan_.rate ? &*plan_.rate : nullptr, kind_, options,
                     takes_batch_ ? config.batch : 1);
-  auto launched = std::make_unique<CommandLaunch>(
-      name_, spec_of(config), *socket_, std::move(source), options,
-      LaunchBounds{
-          .timeout_s = plan_.timeout_s, .start_s = plan_.start_s, .patience_s = plan_.patience_s});
+  auto launched =
+      std::make_unique<CommandLaunch>(name_, spec_of(config), *socket_, std::move(source), options,
+                                      LaunchBounds{.timeout_s = plan_.timeout_s,
+                                                   .start_s = plan_.start_s,
+                                                   .patience_s = plan_.patience_s,
+                                                   .was_understood = prepared_.has_value()});
   launched->start_up();
   started_s_ += launched->start_up_s();
   counts_batches_ = launched->counts_batches() && !takes_batch_;
