@@ -24,7 +24,7 @@ class BlockSelection {
                          Block block) {
     const bool counts = filter_.accepts(order, shares) || all_count_;
     (counts ? ready_ : set_aside_).push_back(std::move(block));
-    kept_ += counts ? 1 : 0;
+    kept_ += counts ? 1U : 0U;
     if (kept_ + set_aside_.size() >= 6) take_all_where_most_are_disturbed();
     return std::exchange(ready_, {});
   }

@@ -225,7 +225,7 @@ class Loader {
       lease.release();
       std::rethrow_exception(taken.error);
     }
-    consumed_.batches += lease.count() > 0 ? 1 : 0;
+    if (lease.count() > 0) ++consumed_.batches;
     consumed_.samples += lease.count();
     consumed_.bytes += lease.count() * engine_->layout().sample_bytes();
     return lease;

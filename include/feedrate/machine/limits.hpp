@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -81,8 +82,8 @@ inline std::vector<int> asked_affinity() {
   std::vector<int> cpus;
   cpu_set_t mask;
   if (::sched_getaffinity(0, sizeof mask, &mask) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &mask)) cpus.push_back(cpu);
+  for (std::size_t cpu = 0; cpu < std::size_t{CPU_SETSIZE}; ++cpu) {
+    if (CPU_ISSET(cpu, &mask)) cpus.push_back(static_cast<int>(cpu));
   }
   return cpus;
 }
