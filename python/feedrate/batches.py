@@ -63,7 +63,7 @@ def are_equal(one, other, depth=DEEPEST):
 
 
 def copied(batch):
-    """What stays as it is whatever the script does with the batch; what equals nothing if that can't be made."""
+    """A copy of the batch, which a script does not change; if it can't be copied, an object that equals nothing."""
     try:
         return copy.deepcopy(batch)
     except Exception:

@@ -144,12 +144,18 @@ def fetch_content_takes_the_sources(tmp):
     assert built_by_cmake(tmp, find) == SUM
 
 
-def a_meson_subproject_is_the_dependency_alone(tmp):
+def project_with_subproject(tmp):
+    """The folder of a project that has feedrate below it, and needs its headers."""
     need("meson")
     folder = project(tmp)
     (folder / "subprojects").mkdir()
     (folder / "subprojects/feedrate").symlink_to(ROOT)
     (folder / "meson.build").write_text(MESON.format(part="", defines="[]"))
+    return folder
+
+
+def a_meson_subproject_is_the_dependency_alone(tmp):
+    folder = project_with_subproject(tmp)
     run("meson", "setup", folder / "build", folder)
     run("meson", "compile", "-C", folder / "build")
     assert run(folder / "build/consumer") == SUM
@@ -161,19 +167,12 @@ def a_meson_subproject_is_the_dependency_alone(tmp):
 
 def a_meson_subproject_needs_threads_alone(tmp):
     # Bug: as distributions build, auto_features made libjpeg and a BLAS necessary for the headers.
-    need("meson")
-    folder = project(tmp)
-    (folder / "subprojects").mkdir()
-    (folder / "subprojects/feedrate").symlink_to(ROOT)
-    (folder / "meson.build").write_text(MESON.format(part="", defines="[]"))
+    folder = project_with_subproject(tmp)
     run("meson", "setup", folder / "build", folder, "-Dauto_features=enabled", PKG_CONFIG_LIBDIR=str(tmp))
 
 
 def a_meson_subproject_has_parts(tmp):
-    need("meson")
-    folder = project(tmp)
-    (folder / "subprojects").mkdir()
-    (folder / "subprojects/feedrate").symlink_to(ROOT)
+    folder = project_with_subproject(tmp)
     for part in some_parts():
         if part == "cuda":  # a project brings its own runtime
             continue

@@ -79,7 +79,7 @@ std::vector<ProgramMetric> parse_benchmarks(std::string_view text, const std::st
     if (!is_aggregate(entry) && !is_skipped(entry)) add(all, entry, program);
   }
   if (all.empty() && has_aggregates) {
-    refuse(program, "wrote aggregates alone: leave out --benchmark_report_aggregates_only");
+    refuse(program, "wrote only aggregates: leave out --benchmark_report_aggregates_only");
   }
   if (all.empty()) refuse(program, "ran no benchmark: check its filter");
   return metrics_of(all);

@@ -30,8 +30,8 @@ std::regex compiled(const std::string& text) {
   }
 }
 
-/// What the group caught, with the rest of its number where the expression ends in the midst of it:
-/// of "1,234.5 img/s" the expression ([0-9.]+) img/s catches 234.5.
+/// The whole number of which the group caught a part: in "1,234.5 img/s" the expression
+/// ([0-9.]+) img/s catches only 234.5.
 std::string whole_number(const std::string& line, const std::smatch& match) {
   static const std::regex number(
       R"((?:[0-9]{1,3}(?:[,'][0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)");

@@ -13,9 +13,9 @@
 
 namespace feedrate::inline v0 {
 
-/// The blocks that count: all but the disturbed ones. Once those are more than half of at least
-/// six, or of all at the end, every block counts. Sides take turns at random, so a neighbour then
-/// adds scatter, and favours neither.
+/// The blocks that count: all but the disturbed ones. If more than half of at least six blocks are
+/// disturbed, or more than half of all at the end, every block counts: the order is random, so a
+/// neighbour adds scatter and favours neither side.
 template <class Block>
 class BlockSelection {
  public:

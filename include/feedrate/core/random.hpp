@@ -51,8 +51,8 @@ class Random {
     return static_cast<std::uint32_t>((std::uint64_t{next()} * n) >> 32);
   }
 
-  /// Those of the same sample from 2^26 numbers on: what draws them is independent of what draws
-  /// fewer here.
+  /// The numbers of the same sample, from 2^26 on. They are independent of those here, as long as
+  /// fewer are drawn here.
   Random far_ahead() const noexcept {
     Random ahead = *this;
     ahead.counter_[0] += std::uint32_t{1} << 24;
