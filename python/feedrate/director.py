@@ -111,13 +111,12 @@ class Seen:
 
 
 def dataset_of(loader):
-    """What gives it as long as the script has it: a list of samples has no weak reference, and its loader stands in."""
+    """A function that gives the dataset as long as the script has it. A list has no weak reference: its loader has."""
     try:
         return weakref.ref(loader.dataset)
     except TypeError:
-        pass
-    reference = reference_to(loader)
-    return lambda: getattr(reference(), "dataset", None)
+        of_loader = weakref.ref(loader)
+        return lambda: getattr(of_loader(), "dataset", None)
 
 
 def samplers_of(loader):
@@ -183,8 +182,8 @@ class Director:
         object.__setattr__(loader, "_feedrate_seen", seen)
 
     def _original_of(self, loader):
-        """Of those over the same data the one whose sampler it draws from, else one of the same kind, else the first
-        that the script made itself: a library may put another sampler in its place."""
+        """Among the loaders over the same data: the one whose sampler it uses, else one of the same kind, else the first
+        that the script made itself, since a library may replace its sampler."""
         same = [seen for seen in self._seen if seen.dataset is loader.dataset]
         samplers = list(samplers_of(loader))
         drawn = [seen for seen in same if any(seen.sampler is one for one in samplers)]

@@ -72,9 +72,9 @@ class Indices:
 
 
     def length_of_pass(self, most):
-        """What the first pass gives, where it ends within `most` indices; else None. Nothing is lost: it is given
+        """How much the first pass gives; None if it does not end within `most` indices. What is drawn here is given
         later."""
-        if self._drawn is self._sampler:  # it goes on where it stands: nobody knows where that is
+        if self._drawn is self._sampler:  # a pass that has begun before
             return None
         left = most
         while left >= 0:
@@ -519,7 +519,8 @@ class Lanes:
         return self._indices is not None and self._indices.have_no_end()
 
     def batches_of_pass(self):
-        """Of a sampler of batches that tells no length; None where its passes don't end, or nobody can tell."""
+        """How many batches a sampler of batches without a length gives; None if its passes don't end, or if that is
+        not known."""
         samples = length_of(self._loader.dataset)
         if self._iterable or samples is None or self._loader.batch_sampler is None:
             return None
@@ -558,7 +559,7 @@ class Lanes:
                         may_go_on=lambda error: self._may_go_on(error, key), copies=self._copies_of(config))
 
     def _copies_of(self, config):
-        """None where no worker can read what another one reads, or where the script itself has several."""
+        """None unless the dataset is a stream, the script has at most one worker, and this config has several."""
         is_new = self._loader.num_workers < 2 <= config["workers"]
         return Copies(config["workers"]) if self._iterable and is_new else None
 

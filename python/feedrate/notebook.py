@@ -99,8 +99,8 @@ def autotune(loader, step, *options, keep=(), command="autotune"):
     `result.config["step_threads"]` is the number for `torch.set_num_threads`.
 
     Returns a `Result`. Raises FileNotFoundError where there is no `autotune`, RuntimeError where it
-    ends without an answer, TypeError where a class derived from DataLoader changes its batches, as in
-    an `__iter__` of its own, and what `step` raises.
+    ends without an answer, TypeError where a class derived from DataLoader has an `__iter__` that gives
+    no iterator of PyTorch's, and what `step` raises.
     """
     program = program_of(command)
     if program is None:

@@ -42,6 +42,7 @@ inline bool is_out_of_memory(const std::exception& error) noexcept {
 inline bool is_of_data(const std::exception& error) noexcept {
   const auto* sample = dynamic_cast<const SampleError*>(&error);
   if (!sample) return false;
+  if (!sample->cause()) return true;
   try {
     std::rethrow_exception(sample->cause());
   } catch (const std::exception& cause) {
