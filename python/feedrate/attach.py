@@ -8,6 +8,8 @@ import multiprocessing
 import os
 import sys
 
+from . import worker_info
+
 DATA_MODULE = "torch.utils.data.dataloader"
 OPTIMIZER_MODULE = "torch.optim.optimizer"
 FASTAI_MODULE = "fastai.data.load"
@@ -132,6 +134,7 @@ def patch(module, director):
     loader_class.__iter__ = patched(loader_class.__iter__, director.iterate)
     loader_class._get_iterator = patched(loader_class._get_iterator, serve_direct)
     loader_class.__init_subclass__ = classmethod(derived)
+    worker_info.watch(module)
     end_workers_at_once(module)
 
 

@@ -14,7 +14,7 @@ import os
 import time
 import weakref
 
-from . import start_methods
+from . import start_methods, worker_info
 from .batches import are_equal, copied, length_of
 
 MOST_PARKED_WORKERS = 64
@@ -213,8 +213,8 @@ class Taken:
 
 
 class Copies:
-    """Looks whether each worker of a stream reads all of it: then the first batches of all workers are the same, and
-    the next one is another."""
+    """Looks whether each worker of a stream reads all of it: then the first batches of all workers are the same, the
+    next one is another, and no worker asked which one it is. Parts of a stream can begin alike."""
 
     def __init__(self, workers):
         self._left = workers + 1  # until that batch
@@ -232,7 +232,7 @@ class Copies:
         if is_same and not is_next:
             return
         self._left, self._first = 0, None
-        if is_next and not is_same:
+        if is_next and not is_same and not worker_info.was_asked():
             raise ValueError(
                 "each worker reads the whole stream, so every sample is loaded once per worker: the __iter__ of the "
                 "dataset must give a worker its own part (torch.utils.data.get_worker_info)")

@@ -8,7 +8,7 @@ from unittest import mock
 
 from stub import data, torch
 
-from feedrate import lanes
+from feedrate import lanes, worker_info
 from feedrate.errors import DataErrors
 from feedrate.lanes import (Batches, Indices, Lane, Lanes, Passes, Taken, UsedUp, filled_of,
                             has_plain_batches, key_of, settings_of, unopened)
@@ -94,6 +94,12 @@ class WholeStreams(unittest.TestCase):
         # Bug: texts whose labels happen to be the same.
         labels = [torch.ones(1) * (i > 1) for i in range(8)]
         self.seen([{"text": ["line %d" % i], "label": labels[i]} for i in range(8)], shares=True)
+
+    def test_are_not_seen_where_a_worker_asked_which_one_it_is(self):
+        # Bug: shards that begin alike were taken for one stream that each worker reads.
+        batches = [{"x": torch.ones(4, 2) * i} for i in range(8)]
+        with mock.patch.object(worker_info, "was_asked", lambda: True):
+            self.seen(batches)
 
     def test_are_looked_for_where_the_script_itself_has_one_reader(self):
         for own, workers, iterable in ((0, 2, True), (1, 4, True), (2, 4, True), (0, 1, True), (0, 2, False)):

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of who asks which worker it is."""
+
+import mmap
+import multiprocessing
+import sys
+import types
+import unittest
+from unittest import mock
+
+import stub  # noqa: F401
+
+from feedrate import worker_info
+
+
+class Questions(unittest.TestCase):
+    def setUp(self):
+        self.module = types.SimpleNamespace(get_worker_info=lambda: None)
+        self.package = types.SimpleNamespace(get_worker_info=lambda: "worker 0")
+        for patch in (mock.patch.object(worker_info, "_asked", mmap.mmap(-1, 1)),
+                      mock.patch.dict(sys.modules, {worker_info.DATA_PACKAGE: self.package})):
+            patch.start()
+            self.addCleanup(patch.stop)
+        worker_info.watch(self.module)
+
+    def ask_as(self, module):
+        names = {"__name__": module, "data": self.package}
+        exec("info = data.get_worker_info()", names)
+        return names["info"]
+
+    def test_are_seen_from_the_script_and_its_libraries(self):
+        for name in ("__main__", "webdataset.utils"):
+            with mock.patch.object(worker_info, "_asked", [0]):
+                self.assertEqual(self.ask_as(name), "worker 0")
+                self.assertTrue(worker_info.was_asked(), name)
+
+    def test_of_pytorch_itself_say_nothing(self):
+        for name in ("torch.utils.data._utils.collate", "feedrate.watch"):
+            self.assertEqual(self.ask_as(name), "worker 0")
+        self.assertFalse(worker_info.was_asked())
+
+    def test_outside_of_workers_say_nothing(self):
+        self.assertIsNone(self.module.get_worker_info())
+        self.assertFalse(worker_info.was_asked())
+
+    def test_in_workers_are_seen_outside(self):
+        worker = multiprocessing.get_context("fork").Process(target=self.ask_as, args=("__main__",))
+        worker.start()
+        worker.join()
+        self.assertTrue(worker_info.was_asked())
+
+
+if __name__ == "__main__":
+    unittest.main()
