@@ -102,23 +102,19 @@ class Loader {
   std::shared_ptr<const HeldBatch> next() { return next(begun_); }
 
   std::size_t batches() const {
-    const Alone alone(mutex_);
-    return per_epoch_;
+    return locked([&] { return per_epoch_; });
   }
   std::size_t samples() const {
-    const Alone alone(mutex_);
-    return samples_;
+    return locked([&] { return samples_; });
   }
   std::uint64_t epoch() const {
-    const Alone alone(mutex_);
-    return place_.next().epoch;
+    return locked([&] { return place_.next().epoch; });
   }
   void set_epoch(std::uint64_t epoch) { resume({epoch, 0}); }
 
   /// Where training stands.
   Cursor cursor() const {
-    const Alone alone(mutex_);
-    return started_ ? place_.cursor() : place_.next();
+    return locked([&] { return started_ ? place_.cursor() : place_.next(); });
   }
   void resume(Cursor at) {
     const Alone alone(mutex_);
@@ -126,8 +122,7 @@ class Loader {
   }
 
   int workers() const {
-    const Alone alone(mutex_);
-    return started_ ? get().workers() : options_.workers;
+    return locked([&] { return started_ ? get().workers() : std::max(options_.workers, 0); });
   }
   void resize(int workers) {
     const Alone alone(mutex_);
@@ -138,17 +133,14 @@ class Loader {
     options_.workers = workers;
   }
   Health health() const {
-    const Alone alone(mutex_);
-    return get().health();
+    return locked([&] { return get().health(); });
   }
   std::vector<Skip> skips() const {
-    const Alone alone(mutex_);
-    return get().skips();
+    return locked([&] { return get().skips(); });
   }
   const Layout& fields() const noexcept { return fields_; }
   std::uint64_t memory_bytes() const {
-    const Alone alone(mutex_);
-    return get().slab().bytes();
+    return locked([&] { return get().slab().bytes(); });
   }
 
   /// Ends the workers, and who waits for a batch. Batches that Python holds stay valid.
@@ -167,6 +159,12 @@ class Loader {
   static Registry<Loader>& all() {
     static Registry<Loader> loaders;
     return loaders;
+  }
+
+  template <class Read>
+  auto locked(Read&& read) const {
+    const Alone alone(mutex_);
+    return read();
   }
 
   // The functions below, up to end(), are for who has mutex_.
@@ -202,7 +200,12 @@ class Loader {
 
   std::shared_ptr<const HeldBatch> take() {
     if (!pending_) {
-      pending_ = loader_->next();
+      try {
+        pending_ = loader_->next();
+      } catch (const SampleError&) {  // that batch is lost
+        place_.take(loader_->cursor());
+        throw;
+      }
       behind_ = loader_->cursor();
     }
     if (!pending_ || pending_->epoch() != place_.epoch()) {
@@ -227,7 +230,8 @@ class Loader {
   }
   void require_open() const {
     get();
-    if (::getpid() != process_) throw detail::forked();
+    if (::getpid() == process_) return;
+    throw Error(Fault::usage, "This process came out of fork(): make the loader in it.");
   }
 
   const std::shared_ptr<const Source> source_;

@@ -2,6 +2,7 @@
 """Attribution: on which loader's batches the script trains, or that it trains on those of none."""
 
 import math
+import os
 import sys
 
 from .training import TrainingSigns, on_updates
@@ -10,6 +11,8 @@ PATIENCE_S = 30.0  # without any sign of training
 STRANGE_S = 6.0  # of training without a batch of a DataLoader, until that is said
 MANY = 10  # updates: more than are made on what a script took ahead
 IDLE = 3  # calls of backward() since a pass began that has given no batch: another rank loads for this one
+IN_CHILD = ("trains in a process that it makes by fork(), where no loader is seen: train in the process that is launched, "
+            "or launch it with torchrun")
 SO_FAR = ("So far the script trains without a DataLoader. After %.0f s of that the run ends; --loader NAME waits "
           "longer." % PATIENCE_S)
 
@@ -96,6 +99,7 @@ class Attribution:
     def watch_by_hand(self, why):
         """Looks at the updates of weights; `why` is said while no DataLoader was made."""
         self.why = why
+        self._owner = os.getpid()
         self._forget_updates = on_updates(self._see_update)
 
     def made_loader(self):
@@ -111,6 +115,8 @@ class Attribution:
         """PyTorch iterates over what is called here: nothing may be forgotten meanwhile."""
         if self._is_compiling() or self._gave is not None:  # a compiled update has nothing of this in its trace
             return
+        if os.getpid() != self._owner:
+            self.why = IN_CHILD
         now_s = self._clock()
         self._updates += 1
         self.by_hand = self.by_hand or (self._has_ended and self._updates >= MANY)

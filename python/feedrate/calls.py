@@ -167,7 +167,9 @@ def _best(calls, line, end, class_name):
 
 
 def last_word(function):
-    """`data.DataLoader` -> "DataLoader"."""
+    """`data.DataLoader` -> "DataLoader", as `DataLoader[Batch]`."""
+    if isinstance(function, ast.Subscript):
+        return last_word(function.value)
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""

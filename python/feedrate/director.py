@@ -39,6 +39,9 @@ class Seen:
         self.makes_own = False  # such an iterator is made by the derived class itself
         self.has_begun = False  # the __iter__ of the derived class was called
         self.given = 0  # batches of the present pass
+        self.passes = 0  # that were begun
+        self.overlaps = False  # the script goes on with a pass after it began another one
+        self._has_newest_given = False
 
     def __reduce__(self):
         """A copy of its loader that the script saves or sends to a process has nothing of ours."""
@@ -95,8 +98,15 @@ class Seen:
     def begin_pass(self, loader):
         self.iterated = True
         self.given = 0
+        self.passes += 1
+        self._has_newest_given = False
         if self._length is None and self.site is not None and self.site.way:
             self._length = length_of(loader.sampler)
+
+    def gave_in(self, number):
+        """It gave a batch in the pass that was begun as that one."""
+        self.overlaps |= number < self.passes and self._has_newest_given
+        self._has_newest_given |= number == self.passes
 
     def describe(self):
         return {
@@ -374,7 +384,7 @@ class Director:
         torch = sys.modules["torch"]
         self._session = Session(self._connect(), loader, batch, seen.site, seen.filled,
                                 self.signs.precision(torch, device_of(torch)),
-                                seen.given)
+                                seen.given, seen.overlaps)
         if seen.trained:
             self._session.evaluations.updated()  # before it was served
         self._session.keep(inner, owed)

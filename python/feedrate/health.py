@@ -13,6 +13,7 @@ import weakref
 
 from . import source
 from .batches import batch_size_of, batches_of, counter_for, length_of
+from .lanes import inner_of
 
 WELL_FED = 0.05  # the share of its time that a loop may wait
 FEWEST_BATCHES = 3  # of which anything can be said
@@ -172,32 +173,50 @@ class Health:
         self._sites = ByIdentity()
         self._sites_of_data = ByIdentity()
         self.saw_torch = False
+        self._iterators = ()  # classes
+        self._begun = 0  # epochs
 
     def attach(self, module):
         """Lets the classes of torch.utils.data.dataloader tell what they do."""
         self.saw_torch = True
-        self._attach_iterators(module._BaseDataLoaderIter)
-        self._attach_loaders(module.DataLoader, module._BaseDataLoaderIter)
+        self.attach_iterators(module._BaseDataLoaderIter)
+        self._attach_loaders(module.DataLoader)
 
-    def _attach_loaders(self, loader_class, iterator_class):
-        make, iterate = loader_class.__init__, loader_class.__iter__
+    def _attach_loaders(self, loader_class):
+        """Also those that are derived from it and have an `__iter__` of their own, as torchdata's."""
+        make = loader_class.__init__
 
         @functools.wraps(make)
         def noted_make(loader, *args, **kwargs):
             make(loader, *args, **kwargs)
             self.note(loader)
 
+        def derived(cls, **kwargs):
+            super(loader_class, cls).__init_subclass__(**kwargs)
+            if "__iter__" in vars(cls):
+                cls.__iter__ = self._noted(vars(cls)["__iter__"])
+
+        loader_class.__init__, loader_class.__iter__ = noted_make, self._noted(loader_class.__iter__)
+        loader_class.__init_subclass__ = classmethod(derived)
+
+    def _noted(self, iterate):
+        """`iterate`, whose iterator begins an epoch, unless that of the class below it did so."""
+
         @functools.wraps(iterate)
         def noted_iterate(loader):
-            began_s = self._clock()
+            before, began_s = self._begun, self._clock()
             iterator = iterate(loader)
-            if os.getpid() == self._owner and isinstance(iterator, iterator_class):
-                iterator._feedrate_epoch = self.begin(loader, self._clock() - began_s)
+            inner = inner_of(iterator)
+            if before == self._begun and os.getpid() == self._owner and isinstance(inner, self._iterators):
+                self._begun += 1
+                inner._feedrate_epoch = self.begin(loader, self._clock() - began_s)
             return iterator
 
-        loader_class.__init__, loader_class.__iter__ = noted_make, noted_iterate
+        return noted_iterate
 
-    def _attach_iterators(self, iterator_class):
+    def attach_iterators(self, iterator_class):
+        """Lets the iterators of this class tell of their batches."""
+        self._iterators += (iterator_class,)
         take, clock = iterator_class.__next__, self._clock
 
         @functools.wraps(take)
@@ -354,3 +373,4 @@ def install(command):
     health = Health()
     atexit.register(health.tell, command)
     on_import(DATA_MODULE, health.attach)
+    on_import("feedrate.torch", lambda module: health.attach_iterators(module._Loop))

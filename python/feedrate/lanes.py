@@ -251,9 +251,11 @@ class Lane:
     """One DataLoader with its iterator. How many batches its workers load ahead changes live, since
     starting them takes longer than a round."""
 
-    def __init__(self, loader, iterator=None, times=1, taken=None, may_go_on=lambda error: False, copies=None):
+    def __init__(self, loader, iterator=None, times=1, taken=None, may_go_on=lambda error: False, went_well=lambda: None,
+                 copies=None):
         """`iterator`: one that is there already. `times` as large as the script's are batches. They are counted in
-        `taken`. `may_go_on` is asked whether the next batch is taken where one failed. `copies` sees each batch."""
+        `taken`. `may_go_on` is asked whether the next batch is taken where one failed, and `went_well` told where none
+        did. `copies` sees each batch."""
         self._made_s = time.perf_counter()
         self._loader = loader
         self._workers = loader.num_workers
@@ -262,6 +264,7 @@ class Lane:
         self._times = times
         self._taken = Taken() if taken is None else taken
         self._may_go_on = may_go_on
+        self._went_well = went_well
         self._copies = copies
         self._has_given = False
         self.stays = True  # whether its workers stay from epoch to epoch
@@ -351,6 +354,7 @@ class Lane:
                     raise
             else:
                 self._taken.add(self._times)
+                self._went_well()
                 return batch
 
     def _first_of_next(self):
@@ -556,12 +560,17 @@ class Lanes:
         key = key_of(config)
         with kept_random_state(self._torch):
             return Lane(self._changed(config), times=self._times(config), taken=self._taken[key],
-                        may_go_on=lambda error: self._may_go_on(error, key), copies=self._copies_of(config))
+                        may_go_on=lambda error: self._may_go_on(error, key), went_well=self._went_well,
+                        copies=self._copies_of(config))
 
     def _copies_of(self, config):
         """None unless the dataset is a stream, the script has at most one worker, and this config has several."""
         is_new = self._loader.num_workers < 2 <= config["workers"]
         return Copies(config["workers"]) if self._iterable and is_new else None
+
+    def _went_well(self):
+        if self._errors is not None:
+            self._errors.went_well()
 
     def _may_go_on(self, error, key):
         """Whether the next batch may be taken, where one failed with a config."""

@@ -55,6 +55,7 @@ class Tracked(Noted):
         self._signs = director.signs
         self._loader = loader
         self._began = director.signs_so_far()
+        self._number = seen.passes
         self._batch = None
         self._served = None
 
@@ -71,6 +72,7 @@ class Tracked(Noted):
         self._batch = None  # never two batches at once that would not be there without us
         self._batch = batch = self._take()
         self._director.gave(seen, self._began)
+        seen.gave_in(self._number)
         if seen.batches == 0:
             self._director.began()
         seen.batches += 1

@@ -33,7 +33,7 @@ class Rounds(Pairs):
             batch = lane.take()
         first_batch_s = self._now() - began_s
         yield from self._step(batch, lane=lane)
-        if epoch := self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted):
+        if epoch := self._whole_epoch(lane, config, wanted):
             return (yield from self._epochs_of(lane, epoch, config, wanted, meter, first_batch_s))
         warm_up = lane.warm_up() if wanted.warm_up is None else wanted.warm_up
         for _ in range(warm_up):
@@ -61,6 +61,14 @@ class Rounds(Pairs):
         lane.keep_level()
         self._boundaries.add_share(answer, lane, config, config["batch"] / self._batch)
         return answer
+
+    def _whole_epoch(self, lane, config, wanted):
+        """Batches of an epoch, where rounds of the lane are whole ones; else 0."""
+        batches = self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted)
+        if batches and self._lanes.have_no_end():  # the script does not expect one either
+            self._epochs.have_no_end()
+            batches = lane.by_epochs[config["prefetch"]] = 0
+        return batches
 
     def _epochs_of(self, lane, batches, config, wanted, meter, first_batch_s):
         """Whole epochs: each of the lane's begins with one of the script's, whose present one is
@@ -118,7 +126,7 @@ class Rounds(Pairs):
             lane.resume(self._beat, empty=True)
             batch = lane.take()
         first_batch_s = self._now() - began_s
-        if epoch := self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted):
+        if epoch := self._whole_epoch(lane, config, wanted):
             return self._drained_epochs(lane, epoch, config, wanted, meter, first_batch_s)
         for _ in range(lane.workers):
             lane.take()
@@ -128,7 +136,6 @@ class Rounds(Pairs):
         while not window.is_over():
             asked_s = self._now()
             batch = lane.take()
-            self._errors.went_well()
             window.add(self._samples(batch, config), self._now() - asked_s, 0.0)
             if window.was_warm_up(lane.ready):
                 window.begin(lane.ready())
@@ -150,7 +157,6 @@ class Rounds(Pairs):
                 asked_s = self._now()
                 batch = self._first_of_epoch(lane) if at == 0 else lane.take()
                 wait_s = self._now() - asked_s
-                self._errors.went_well()
                 window.add(self._samples(batch, config), wait_s, 0.0)
                 starts_s += wait_s if at == 0 else 0.0
                 self._beat()

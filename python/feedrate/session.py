@@ -17,7 +17,7 @@ from .epochs import Boundaries, Epochs
 from .errors import DataErrors, sentence_of
 from .evaluation import Evaluations
 from .footprint import Footprint
-from .greeting import Greeting, with_inner
+from .greeting import Greeting, members_of, with_inner
 from .lanes import Lanes, UsedUp, attributes_of, key_of
 from .meter import Meter
 from .other_loaders import OtherLoaders
@@ -28,6 +28,7 @@ from .training import Updates
 from .window import Wanted
 
 LEAST_UPDATES = 3  # a round that has the batches of so many must contain one
+LOOKS_IN_STEP = 3  # steps in which is looked whether they change the dataset
 EPOCH_ENDS = object()  # in the place of a batch
 LONGEST_ELSEWHERE_S, MOST_ELSEWHERE = 15.0, 64  # seconds between two epochs, and updates on another loader's batches
 
@@ -35,14 +36,16 @@ LONGEST_ELSEWHERE_S, MOST_ELSEWHERE = 15.0, 64  # seconds between two epochs, an
 class Session(Rounds, Greeting):
     """Serves one DataLoader of the script."""
 
-    def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2):
+    def __init__(self, channel, loader, batch, site, before=None, precision="fp32", given=2, overlaps=False):
         """`before`: filled_of() the dataset when the loader was made; None: as it is now.
         `precision`: in which number format the script steps, as it is seen in this launch.
-        `given`: batches that the script has of its present epoch."""
+        `given`: batches that the script has of its present epoch. `overlaps`: whether it begins passes
+        over the loader while others go on."""
         self._channel = channel
         self._loader = loader
         self._site = site
         self._precision = precision
+        self._overlaps = overlaps
         self._lane = None  # that loaded what the script steps on
         self._times = None  # of a GPU
         self._marks = []  # in this step: its begin, and where evaluations begin and end
@@ -70,6 +73,8 @@ class Session(Rounds, Greeting):
         self._batch_bytes = bytes_of(batch)
         self._errors = DataErrors()
         self._sets = set()  # members of its dataset that the script changes between two epochs
+        self._sets_in_step = set()
+        self._looks = LOOKS_IN_STEP
         self._lanes = Lanes(loader, self._torch, self._batch, self._batch_bytes, before, self._errors,
                             key_of(self.config()))
         if not self._epochs.batches:
@@ -239,7 +244,8 @@ class Session(Rounds, Greeting):
                 "The script took %d batches and updated no weights." % told["batches"])}}
         return {"round": told, "batches_per_update": updates.batches_each(), "at_once": updates.at_once(),
                 "made_anew": self._boundaries.is_made_anew, "data_errors": self._errors.told(),
-                "waits_for": self.others.told(), "sets": ", ".join(sorted(self._sets))}
+                "waits_for": self.others.told(), "sets": ", ".join(sorted(self._sets)),
+                "sets_in_step": ", ".join(sorted(self._sets_in_step))}
 
     def _run(self, question):
         parts = {"coupled": self._coupled, "loader": self._drained, "device": self._replayed}
@@ -273,7 +279,6 @@ class Session(Rounds, Greeting):
         Where an epoch of the script is over, it is given the end of it first: the lane's batches
         wait."""
         self._outside_s = 0.0
-        self._errors.went_well()
         if self._epochs.is_over():
             asked_s = self._now()
             if self._lanes.have_no_end():
@@ -286,9 +291,11 @@ class Session(Rounds, Greeting):
         self._lane = lane
         self.evaluations.begin_step()
         self.others.begin_step()
+        held = self._members_to_look_at()
         gave_s = self._now()
         self._times, self._marks = times, [times.mark()] if times is not None else []
         yield batch
+        self._sets_in_step |= self._changed_since(held)
         evaluated_s = self.evaluations.end_step()
         step_s = self._now() - gave_s
         if times is not None and not self._outside:
@@ -326,7 +333,7 @@ class Session(Rounds, Greeting):
         held = self._members_that_stay()
         self._channel.send({"outside": True})
         yield EPOCH_ENDS
-        self._note_changes(held)
+        self._sets |= self._changed_since(held)
         self._channel.send({"outside": False})
         self._ahead_s = self.evaluations.trained_ahead_s(left_s)
         self._outside_s += self._now() - left_s - self._ahead_s
@@ -335,12 +342,21 @@ class Session(Rounds, Greeting):
         if lane is not None:
             lane.resume(self._beat)
 
-    def _note_changes(self, held):
-        """`held`: the members of its dataset, before the script went on to its next epoch."""
+    def _members_to_look_at(self):
+        """Those that a step must not change, in the first steps: what it does once, it does again and again."""
+        if self._looks == 0:
+            return {}
+        self._looks -= 1
+        return members_of(self._loader.dataset)
+
+    def _changed_since(self, held):
+        """The names of those members of its dataset, of `held`, that the script has changed."""
+        if not held:
+            return set()
         now = {(index, name): value for index, one in enumerate(with_inner(self._loader.dataset))
                for name, value in attributes_of(one).items()}
-        self._sets.update(place[1] for place, member in held.items()
-                          if place in now and not member.is_now(now[place]))
+        return {place[1] for place, member in held.items()
+                if place in now and not member.is_now(now[place])}
 
     def _samples(self, batch, config):
         samples = self._count(batch) if self._count is not None else None

@@ -72,6 +72,7 @@ class DataLoader(data.DataLoader):
     def _look_at_files(self):
         self._files, self._threads = None, None
         self._idle = []  # threads that no loop uses: loops over one loader may be nested
+        self._process = os.getpid()  # which has those threads
         try:
             self._files = _Files(self)
         except transforms.Unknown as reason:
@@ -83,7 +84,7 @@ class DataLoader(data.DataLoader):
         warnings.warn("feedrate leaves this DataLoader to PyTorch: %s." % reason, stacklevel=level)
 
     def __iter__(self):
-        if self._files is not None and not self._files.are_as_they_were(self):
+        if self._files is not None and not self._is_as_it_was():
             self._look_at_files()
         if self._files is not None:
             try:
@@ -91,6 +92,9 @@ class DataLoader(data.DataLoader):
             except transforms.Unknown as reason:
                 self._leave_to_pytorch(reason, 3)
         return super().__iter__()
+
+    def _is_as_it_was(self):
+        return self._process == os.getpid() and self._files.are_as_they_were(self)
 
     def health(self):
         """How well the loop was fed since the last call, as `feedrate.Health`; None before the first
@@ -261,36 +265,49 @@ class _Files:
 
     def samples(self, sampler):
         """The samples of an epoch, as indices of the whole folder. Raises Unknown where there may be no end of them."""
-        most = MOST_PASSES * max(len(self.paths), length_of(sampler) or 0)
+        most = self._most(sampler)
         drawn = list(itertools.islice(sampler, most + 1))
         if len(drawn) > most:
             raise transforms.Unknown("its sampler draws more than %d samples an epoch" % most)
         chosen = torch.as_tensor(drawn, dtype=torch.int64, device="cpu")
-        return chosen if self.indices is None else self.indices[chosen]
+        chosen = chosen if self.indices is None else self.indices[chosen]
+        return torch.where(chosen < 0, chosen + len(self.paths), chosen)  # from the end, as in a list
+
+    def _most(self, sampler):
+        """Samples that an epoch may have."""
+        return MOST_PASSES * max(len(self.paths), length_of(sampler) or 0)
 
     def threads(self, loader):
-        """A C++ loader with the options of a DataLoader."""
+        """A C++ loader with the options of a DataLoader. Raises Unknown where its batches don't fit into memory."""
         from ._core import Loader
 
         self.images = self.images or self._images()
-        return Loader(self.images, batch=loader.batch_size, workers=loader.num_workers,
-                      prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
-                      stall_s=loader.timeout or 60)
+        try:
+            return Loader(self.images, batch=min(loader.batch_size, self._most(loader.sampler)), workers=loader.num_workers,
+                          prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
+                          stall_s=loader.timeout or 60)
+        except (MemoryError, ValueError) as reason:
+            raise transforms.Unknown(str(reason).rstrip(".")) from None
 
     def by_pytorch(self, samples, seed, error):
-        """A batch of which the C++ side refused a file: as PyTorch loads it, where that file is no JPEG but is named so.
-        Raises the error otherwise."""
-        path = self.paths[error.sample]
-        if not _is_misnamed(path):
-            raise error
-        warnings.warn("'%s' is no JPEG file: PyTorch loads its batch, and others with such files." % path, stacklevel=4)
+        """A batch of which the C++ side refused a file, as PyTorch loads it: it may be no JPEG but be named so, or be
+        damaged where PIL does not mind. Raises the error where PyTorch can't load it either."""
         with kept_random_numbers(torch):
             seed_random_numbers(seed)
-            pairs = [self.folder[sample] for sample in samples]
+            try:
+                pairs = [self.folder[sample] for sample in samples]
+            except Exception:
+                raise error from None
+            warnings.warn("PyTorch loads this batch, and others with such files: %s" % error, stacklevel=4)
             batch = (self.collate_fn or data.default_collate)(pairs)
-        if self.channels_last and self.collate_fn is None:
-            batch[0] = batch[0].contiguous(memory_format=torch.channels_last)
+        if self.collate_fn is None:
+            batch[0] = self._laid_out(batch[0])
         return batch
+
+    def _laid_out(self, images):
+        """In the memory format that was asked for, which stacking loses."""
+        is_other = self.channels_last and images.dim() == 4
+        return images.contiguous(memory_format=torch.channels_last) if is_other else images
 
     @property
     def calls_script(self):
@@ -312,7 +329,8 @@ class _Files:
                 targets = [self.target_transform(target) for target in targets]
             if self.collate_fn is not None:
                 return self.collate_fn(list(zip(images, targets)))
-        return [data.default_collate(images) if self.rest else images, data.default_collate(targets)]
+        images = self._laid_out(data.default_collate(images)) if self.rest else images
+        return [images, data.default_collate(targets)]
 
     def pinned(self, batch):
         """Where it is asked for, in memory of PyTorch's own allocator, which waits for copies that are under way."""
@@ -330,15 +348,6 @@ def seed_random_numbers(seed):
 def _settings_of_loader(loader):
     """What a program may set at a DataLoader that is there."""
     return (loader.collate_fn, loader.pin_memory, loader.num_workers, loader.prefetch_factor, loader.timeout)
-
-
-def _is_misnamed(path):
-    """Whether a file is there, and is no JPEG file by what it begins with."""
-    try:
-        with open(path, "rb") as file:
-            return file.read(2) not in (b"", b"\xff\xd8")
-    except OSError:
-        return False
 
 
 def _check(loader):
@@ -360,6 +369,8 @@ def _folder_of(dataset):
                                  % type(dataset).__name__)
     if type(dataset).__getitem__ is not DatasetFolder.__getitem__:
         raise transforms.Unknown("%s replaces __getitem__" % type(dataset).__name__)
+    if hasattr(dataset, "__getitems__"):
+        raise transforms.Unknown("%s has a __getitems__ of its own" % type(dataset).__name__)
     if dataset.loader is not default_loader:
         raise transforms.Unknown("its dataset has a loader function of its own")
     if not dataset.samples:

@@ -177,8 +177,7 @@ def _is_worker():
 
 def connect(path, reporter=Reporter):
     """A reporter to autotune; None where it can't be reached."""
-    connection = _greeted(path, {"hello": "watch", "source": reporter.source, "pid": os.getpid(),
-                                 "rank": _number("RANK", 0), "world": _number("WORLD_SIZE", 1)})
+    connection = _greeted(path, dict(_place(), hello="watch", source=reporter.source, pid=os.getpid()))
     if connection is None:
         return None
     connection.setblocking(False)
@@ -205,6 +204,14 @@ def _greeted(path, hello):
         connection.close()
         return None
     return connection
+
+
+def _place():
+    """Which of several processes that train together this is: below srun and mpirun PyTorch alone knows it."""
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return {"rank": distributed.get_rank(), "world": distributed.get_world_size()}
+    return {"rank": _number("RANK", 0), "world": _number("WORLD_SIZE", 1)}
 
 
 def _number(variable, otherwise):

@@ -3,6 +3,7 @@
 
 import copy
 import gc
+import os
 import pickle
 import sys
 import types
@@ -47,9 +48,9 @@ class Served:
     made = []
     now_s = staticmethod(lambda: 0.0)
 
-    def __init__(self, channel, loader, batch, site, before, precision, given):
+    def __init__(self, channel, loader, batch, site, before, precision, given, overlaps):
         self.channel, self.loader, self.batch, self.site = channel, loader, batch, site
-        self.precision, self.given = precision, given
+        self.precision, self.given, self.overlaps = precision, given, overlaps
         self.kept = None
         self.epochs = 0
         self.seen = []  # of evaluations
@@ -511,6 +512,39 @@ class TakenAhead(Choosing):
         self.assertEqual((self.channel.sent, self.director._attribution.by_hand), ([], False))
 
 
+class TwoPassesAtOnce(Choosing):
+    """Workers that stay serve one pass: a second one would take the batches of the first."""
+
+    def overlaps(self, steps):
+        self.attach()
+        weight = torch.ones(2, requires_grad=True)
+        for batch in steps(self.loader(Numbers(40))):
+            if "served" in batch:
+                return Served.made[-1].overlaps
+            (weight * batch[0].sum()).backward()
+        self.fail("nothing was served")
+
+    def test_are_seen(self):
+        # Bug: mixup over zip(loader, loader) trained on half of its steps with persistent_workers=True.
+        self.assertTrue(self.overlaps(lambda loader: zip(loader, loader)))
+        self.assertTrue(self.overlaps(lambda loader: ((batch, next(iter(loader))) for batch in loader)))
+
+    def test_are_told_from_passes_one_after_another(self):
+        def looked_at_before(loader):
+            next(iter(loader))
+            return ([batch] for batch in loader)
+
+        def short_epochs(loader):
+            return ([batch] for _ in range(9) for batch in loader)
+
+        def begun_anew(loader):
+            while True:
+                yield [next(iter(loader))]
+
+        for steps in (looked_at_before, short_epochs, begun_anew):
+            self.assertFalse(self.overlaps(steps), steps)
+
+
 class ByHand(Choosing):
     """Training without a DataLoader, beside one that validates."""
 
@@ -550,6 +584,12 @@ class ByHand(Choosing):
         self.assertEqual(self.channel.sent, [])
         self.epochs(val_loader, seconds=0.1)
         self.assertEqual(self.told(), [("none", "trains while it takes no batches from a DataLoader of PyTorch")])
+
+    def test_in_a_forked_process_is_told_as_that(self):
+        # Bug: "trains without a DataLoader of PyTorch", of a script that has one in a process of its own.
+        with mock.patch.object(os, "getpid", lambda: -1):
+            self.train_by_hand(20, seconds=1.0)
+        self.assertRegex(self.told()[0][1], "^trains in a process that it makes by fork")
 
     def test_is_told_of_at_the_end_of_a_short_script(self):
         # Bug: "No loop of the script trains", and the loader that validates was tuned in another launch.

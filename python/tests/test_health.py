@@ -128,6 +128,42 @@ class Sums(Clocked):
         # zip does not ask the second for a fifth batch, so its last step is not known.
         self.assertEqual(loops, {5.0: 26.0, 9.0: 21.0})
 
+    def test_loaders_with_an_iter_of_their_own_are_seen_once(self):
+        # Bug: "no DataLoader was iterated", of torchdata's, and of feedrate.torch's.
+        iterator_class = type(iter(self.DataLoader(Timed(self, 0.0))))
+
+        class Own(self.DataLoader):
+            def __iter__(self):
+                return iterator_class(self)
+
+        class Above(self.DataLoader):
+            def __iter__(self):
+                return super().__iter__()
+
+        class Other:
+            def __init__(self, loader):
+                self._batches = iter(loader.dataset)
+
+            def __next__(self):
+                return next(self._batches)
+
+            __iter__ = None
+
+        class Foreign(self.DataLoader):
+            def __iter__(self):
+                return Other(self)
+
+        self.health.attach_iterators(Other)
+        for loader_class in (Own, Above, Foreign):
+            loader = loader_class(Timed(self, 1.0))
+            for _ in range(2):
+                batches = iter(loader)
+                with self.assertRaises(StopIteration):
+                    while True:
+                        next(batches)
+                        self.step()
+        self.assertEqual(sum(loop.epochs for loop in self.health.loops()), 6)
+
     def test_a_look_at_the_data_is_no_loop(self):
         loader = self.DataLoader(Timed(self, 1.0))
         next(iter(loader))

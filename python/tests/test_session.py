@@ -792,6 +792,23 @@ class Epochs(Asking):
                 session.new_epoch()
         return [one["sets"] for one in self.channel.sent if "round" in one][-1]
 
+    def test_with_values_that_the_step_sets_are_told_of(self):
+        # Bug: workers recommended to a loop that fills a buffer of its dataset: they never see it.
+        for changes in (True, False):
+            dataset = Numbers(12)
+            dataset.buffer = []
+            self.channel = Channel([question("coupled"), question("device")])
+            session = Session(self.channel, data.DataLoader(dataset, batch_size=4), torch.ones(4, 2), None, given=2)
+            with self.assertRaises(Over):
+                for _ in range(100):
+                    for _ in session:
+                        self.train(STEP_S)
+                        if changes:
+                            dataset.buffer.append(1)
+                    session.new_epoch()
+            told = {one["sets_in_step"] for one in self.channel.sent if "round" in one}
+            self.assertEqual(told, {"buffer" if changes else ""})
+
     def test_with_other_rows_or_transforms_are_told_of(self):
         # Bug: workers that stay never see the negatives that each epoch draws, or a stronger transform.
         self.assertEqual(self.changed(lambda one: setattr(one, "rows", list(one.rows))), "rows")

@@ -189,6 +189,29 @@ struct Flaky : Rows {
   }
 };
 
+TEST_CASE("Zipped datasets are drawn alike behind a cache, too", "[sources]") {
+  // Bug: masks that are cropped otherwise than their pictures, where the pictures are cached.
+  const auto drawn = [](const Sample&, const Sample& to, Random& random) {
+    to.get<std::int32_t>(0)[0] = static_cast<std::int32_t>(random.below(1 << 20));
+  };
+  const auto part = [](const char* name) { return Layout{{name, DType::i32, {}}}; };
+  struct Plain {
+    std::size_t size() const { return 20; }
+    Layout layout() const { return {{"x", DType::i32, {}}}; }
+    void load(std::size_t i, const Sample& sample, Random&) const {
+      sample.get<std::int32_t>(0)[0] = static_cast<std::int32_t>(i);
+    }
+  };
+  Loader loader(
+      zip(map(cache(Plain{}, 1 << 20), part("picture"), drawn), map(Plain{}, part("mask"), drawn)),
+      {.batch = 4, .epochs = 2});
+  while (const auto batch = loader.next()) {
+    const auto pictures = batch->get<std::int32_t>("picture"),
+               masks = batch->get<std::int32_t>("mask");
+    CHECK(std::equal(pictures.begin(), pictures.end(), masks.begin()));
+  }
+}
+
 TEST_CASE("What is computed behind a cache is the same, whether a sample was kept or not",
           "[sources]") {
   // Bug: other random numbers where the source was spared its draw, so that a resumed run differs.

@@ -171,6 +171,14 @@ TEST_CASE("Warming reads as many samples as are needed, whatever its limits", "[
   CHECK(warmed(make_source(data), {.bytes = 1, .seconds = 0, .least = 32})->size() == 32);
 }
 
+TEST_CASE("A part that is told is read as a whole, and nothing beyond it", "[warm]") {
+  // Bug: after a reboot `check` read 10 s of what it measured, and the rest was cold.
+  const Observed data;
+  const WarmLimits told{.bytes = 1, .seconds = 0, .samples = 40};
+  CHECK(warmed(make_source(data), told)->size() == 40);
+  CHECK(data.touched->size() == 40);
+}
+
 TEST_CASE("Data in memory are already warm", "[warm]") {
   // Bug: data without storage that are cut to one sample because nothing could be touched.
   InMemory table(30, {{"label", DType::i32, {}}});

@@ -195,7 +195,10 @@ TEST_CASE("A GPU that is plugged in but can't be used is reported", "[device]") 
   CHECK(choose("", here).is_cpu());
   CHECK(choose("", here).why_cpu == here.gpus.why_none);
   CHECK(choose("cpu", here).why_cpu.empty());
+  // Bug: the CPU trains beside an idle GPU, and nobody says that this build can't use it.
   here.has_cuda = false;
+  CHECK(choose("", here).why_cpu == no_cuda_here);
+  here.nvidia_on_bus = false;
   CHECK(choose("", here).why_cpu.empty());
 }
 

@@ -157,6 +157,27 @@ TEST_CASE("Questions of an interrupted run are not recorded", "[journaled]") {
   CHECK_FALSE(read_recorded(path).finished);
 }
 
+TEST_CASE("A stop while answers are given again leaves journal and report as they are",
+          "[journaled]") {
+  // Bug: "another version wrote it, so start anew", or a report without rounds in place of a fuller
+  // one.
+  const JournalFolder folder;
+  const std::string path = folder.file("run.jsonl");
+  recorded_run(path, false);
+  FakeMachine machine;
+  std::atomic<bool> stop{false}, abort{false};
+  Journaled again(machine, nullptr, read_recorded(path).lines, {.stop = &stop, .abort = &abort});
+  again.run(of_batch(8));
+  stop = true;
+  const auto interrupted = MessageMatches(ContainsSubstring("interrupted"));
+  CHECK_THROWS_MATCHES(again.memory_bytes({}), Error, interrupted);
+  CHECK(abort.load());
+  CHECK_THROWS_MATCHES(again.finish(), Error, interrupted);
+  Journaled unasked(machine, nullptr, read_recorded(path).lines, {.stop = &stop});
+  CHECK_THROWS_MATCHES(unasked.finish(), Error, interrupted);
+  CHECK(machine.asked == 0);
+}
+
 TEST_CASE("Questions that differ from the journal end the run", "[journaled]") {
   // Bug: the answer to one config taken for another's.
   const JournalFolder folder;

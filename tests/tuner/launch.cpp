@@ -113,6 +113,15 @@ TEST_CASE("A command that is asked to end may clear up, and says what it has to 
   CHECK(launched.end(50));
 }
 
+TEST_CASE("What a command leaves behind has all of the patience to end", "[launch]") {
+  // Bug: killed 2.5 s after its launcher, which ended at once: half a checkpoint.
+  RunningCommand launched(
+      shell("sh -c 'trap \"sleep 3; exit\" TERM; echo pid $$; while :; do sleep 0.05; done' & "
+            "echo pid $$; wait"));
+  pids_of(launched, 2);
+  CHECK(launched.end(50));
+}
+
 TEST_CASE("A process that does not end when asked is killed after a time", "[launch]") {
   // Bug: a command that hangs holds up the run; or its end is told as a friendly one.
   RunningCommand launched(shell(test::stubborn_tree));

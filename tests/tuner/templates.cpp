@@ -116,12 +116,6 @@ TEST_CASE("An axis with several values must be taken by the command", "[template
   CHECK_THROWS_MATCHES(require_taken(spec, templates, space), Error,
                        MessageMatches(ContainsSubstring("--step-threads has several values") &&
                                       ContainsSubstring("--set step_threads=env:NAME")));
-  space.step_threads = {1};
-  space.batch = {16, 32};
-  space.effective_batch = 32;
-  CHECK_THROWS_MATCHES(
-      require_taken(spec, parse_templates({"batch=-b {}", "precision=-p {}"}), space), Error,
-      MessageMatches(ContainsSubstring("--set accumulate='--flag {}'")));
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ PARTS = ["build", "tests", "bench", "torch", "autotune", "wheel", "sanitizer"]
 
 
 def first_gpu():
-    """The first GPU by nvidia-smi; empty without an answer."""
-    command = ["nvidia-smi", f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader"]
+    """The GPU that is used, the first that CUDA_VISIBLE_DEVICES names; empty without an answer."""
+    index = os.environ.get("CUDA_VISIBLE_DEVICES", "0").partition(",")[0]
+    command = ["nvidia-smi", "-i", index, f"--query-gpu={','.join(QUERY)}", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
         values = done.stdout.splitlines()[0].split(", ")

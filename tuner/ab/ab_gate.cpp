@@ -25,20 +25,28 @@ Interval interval_of(const AbOutcome& outcome, Side side, std::size_t number) {
   return geometric_interval(values, alpha);
 }
 
+/// How runs of this metric become longer.
+std::string longer(AbMetric metric) {
+  if (metric == AbMetric::time) return "give the commands more to do";
+  if (metric == AbMetric::benchmark_json) return "raise the programs' --benchmark_min_time";
+  return "raise --seconds";
+}
+
 /// Why there is no verdict on a metric.
-std::string open_reason(const AbOutcome& outcome, std::size_t judged) {
+std::string open_reason(const AbOutcome& outcome, std::size_t judged, AbMetric asked) {
   if (std::find(outcome.judged.begin(), outcome.judged.end(), Conclusion::slower) !=
       outcome.judged.end()) {
     return "The comparison ended when another metric was slower.";
   }
+  if (outcome.blocks < 2) return "One block of runs tells nothing: raise --budget.";
   const std::string noise = "One block of runs varies by " + format_percent(outcome.noise[judged]);
   if (outcome.blocks_missing > 0) {
     return noise + ", so that about " + std::to_string(outcome.blocks_missing) +
-           " blocks would be needed: measure longer (--seconds), or use an idle machine.";
+           " blocks would be needed: " + longer(asked) + ", or use an idle machine.";
   }
   if (outcome.budget_over) return noise + ", and the budget is over: raise --budget.";
   return noise + ", and " + std::to_string(outcome.blocks) +
-         " blocks do not tell: raise --blocks or --seconds, or use an idle machine.";
+         " blocks do not tell: raise --blocks, " + longer(asked) + ", or use an idle machine.";
 }
 
 /// The part of a pipeline that got slower with it, where one surely did.
@@ -56,9 +64,10 @@ std::string ceiling_reason(const Gate& gate) {
 }
 
 std::string reason_of(const Gate& gate, const AbOutcome& outcome, std::size_t judged,
-                      Conclusion conclusion) {
+                      AbMetric asked) {
+  const Conclusion conclusion = outcome.judged[judged];
   if (conclusion == Conclusion::pass) return "";
-  if (conclusion != Conclusion::slower) return open_reason(outcome, judged);
+  if (conclusion != Conclusion::slower) return open_reason(outcome, judged, asked);
   return ceiling_reason(gate);
 }
 
@@ -85,32 +94,31 @@ void add_metrics(Gate& gate, const AbOutcome& outcome) {
   }
 }
 
-void add_conclusions(Gate& gate, const AbOutcome& outcome) {
+void add_conclusions(Gate& gate, const AbOutcome& outcome, AbMetric asked) {
   const auto& pattern = outcome.runs.front().result.metrics;
   for (std::size_t number = 0, judged = 0; number < pattern.size(); ++number) {
     if (!pattern[number].judged) continue;
     GateMetric& metric = gate.metrics[number];
     metric.conclusion = outcome.judged[judged];
-    metric.reason = reason_of(gate, outcome, judged, outcome.judged[judged]);
+    metric.reason = reason_of(gate, outcome, judged, asked);
     ++judged;
   }
 }
 
 /// The planted loss takes the place of the conclusions.
-void require_found(Gate& gate, double planted) {
-  const bool found =
-      std::any_of(gate.metrics.begin(), gate.metrics.end(),
-                  [](const GateMetric& one) { return one.conclusion == Conclusion::slower; });
-  const bool passed = gate.conclusion() == Conclusion::pass;
-  const auto judged = std::find_if(gate.metrics.begin(), gate.metrics.end(),
-                                   [](const GateMetric& one) { return one.conclusion; });
+void require_found(Gate& gate, double planted, AbMetric asked) {
+  const auto judged = std::max_element(
+      gate.metrics.begin(), gate.metrics.end(),
+      [](const GateMetric& a, const GateMetric& b) { return a.conclusion < b.conclusion; });
+  const bool found = judged->conclusion == Conclusion::slower;
+  const bool passed = judged->conclusion == Conclusion::pass;
   GateRequirement requirement{.text = "a planted loss of " + format_percent(planted) + " is found",
                               .metric = judged->name,
                               .value = judged->value,
                               .fulfilment = found    ? Fulfilment::met
                                             : passed ? Fulfilment::not_met
                                                      : Fulfilment::inconclusive};
-  if (passed) requirement.reason = "The slowed runs passed: measure longer (--seconds).";
+  if (passed) requirement.reason = "The slowed runs passed: " + longer(asked) + ".";
   if (!found && !passed) requirement.reason = judged->reason;
   gate.requirements.push_back(requirement);
   for (GateMetric& metric : gate.metrics) {
@@ -156,7 +164,8 @@ std::string blocks_note(const AbOutcome& outcome) {
   std::string text = std::to_string(outcome.blocks) + (outcome.blocks == 1 ? " block" : " blocks") +
                      " of four runs";
   if (outcome.disturbed > 0) {
-    text += "; " + std::to_string(outcome.disturbed) + " more were disturbed, and left out";
+    text += "; " + std::to_string(outcome.disturbed) +
+            (outcome.disturbed == 1 ? " more was" : " more were") + " disturbed, and left out";
   }
   if (outcome.all_count) text += "; other processes disturbed most of them, so all count";
   return text + ".";
@@ -168,9 +177,9 @@ void add_outcome(Gate& gate, const AbRequest& request, const AbOutcome& outcome)
   gate.limits = request.options.limits;
   gate.notes.push_back(blocks_note(outcome));
   add_metrics(gate, outcome);
-  add_conclusions(gate, outcome);
+  add_conclusions(gate, outcome, request.metric);
   add_runs(gate, outcome);
-  if (request.plant) require_found(gate, *request.plant);
+  if (request.plant) require_found(gate, *request.plant, request.metric);
   add_requirements(gate, request);
 }
 

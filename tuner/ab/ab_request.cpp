@@ -66,7 +66,8 @@ void add_limits(CLI::App& app, AbRequest& request) {
   CompareOptions& options = request.options;
   add_loss_limits(app, options.limits);
   const OptionGroup group(app, "Limits");
-  group.value("--seconds", options.run_s, "TIME", "How long each run is measured. Default: 1s.",
+  group.value("--seconds", options.run_s, "TIME",
+              "How long each run is measured, but for --time and --benchmark-json. Default: 1s.",
               parse_duration);
   group.value("--blocks", options.most_blocks, "N",
               "Give up after N blocks of four runs. Default: 60.",
@@ -134,6 +135,9 @@ void read_configs(AbRequest& request, const Texts& texts) {
   if (texts.base.empty() || (texts.head.empty() && !request.is_self_check())) {
     throw Error(Fault::usage, "Two configs are compared: give both --base and --head.");
   }
+  if (request.is_self_check() && !texts.head.empty()) {
+    throw Error(Fault::usage, "One config is compared with itself: leave out --head.");
+  }
   request.base_text = texts.base;
   request.head_text = texts.head;
   request.base_config = parse_against(texts.base, std::nullopt, "--base");
@@ -158,9 +162,14 @@ void read_commands(AbRequest& request, std::vector<std::vector<std::string>> com
   request.head = commands.back();
 }
 
-void refuse_both_checks(const AbRequest& request) {
-  if (!request.aa || !request.plant) return;
-  throw Error(Fault::usage, "Choose --aa or --plant: one compares equals, the other does not.");
+void check_self_check(const AbRequest& request) {
+  if (request.aa && request.plant) {
+    throw Error(Fault::usage, "Choose --aa or --plant: one compares equals, the other does not.");
+  }
+  if (request.plant && *request.plant <= request.options.limits.tolerated) {
+    throw Error(Fault::usage,
+                "--plant must be more than --tolerate, a loss that is not to be found.");
+  }
 }
 
 /// Only configs have data and a device that can be chosen.
@@ -203,10 +212,14 @@ std::optional<AbRequest> parse_ab(const std::vector<std::string>& words) {
   auto commands = cut_commands(own);
   if (!parse_words(app, own, usage)) return std::nullopt;
   request.metric = metric_of(request, texts);
-  refuse_both_checks(request);
   check_loss_limits(request.options.limits);
+  check_self_check(request);
   check_pipeline(app, request);
-  if (request.metric == AbMetric::config && commands.empty()) {
+  if (request.metric == AbMetric::config) {
+    if (!commands.empty()) {
+      throw Error(Fault::usage,
+                  "Configs or commands: leave out --base and --head, or the commands.");
+    }
     read_configs(request, texts);
   } else {
     read_commands(request, std::move(commands));

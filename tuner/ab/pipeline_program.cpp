@@ -27,12 +27,13 @@ RoundOptions part_options(RoundOptions options) {
 }  // namespace
 
 PipelineProgram::PipelineProgram(const AbRequest& request, const Against& against,
-                                 const Preparation& preparation)
+                                 const Preparation& preparation, std::optional<Prepared>& known)
     : request_(tune_request(request, against)),
       device_(device_of(request_)),
       limits_(read_limits()),
       seconds_(request.options.run_s),
-      stop_(preparation.stop) {
+      stop_(preparation.stop),
+      known_(known) {
   plan_early(request_, limits_, device_);
   supervision_ = {.order = {request_.data, device_, request_.search.seed},
                   .timeout_s = request_.trial_timeout_s,

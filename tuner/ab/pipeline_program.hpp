@@ -15,8 +15,10 @@ namespace feedrate {
 class PipelineProgram final : public Program {
  public:
   /// `against` names the config's values; the others are the usual ones. Throws Error: (usage)
-  /// where the config can't be run, (data) where there are no such data, (device).
-  PipelineProgram(const AbRequest& request, const Against& against, const Preparation& preparation);
+  /// where the config can't be run, (data) where there are no such data, (device). `known` is what
+  /// the first run of either side prepared: both train on the same samples.
+  PipelineProgram(const AbRequest& request, const Against& against, const Preparation& preparation,
+                  std::optional<Prepared>& known);
 
   /// Measures the whole pipeline, then the loader and the step alone.
   ProgramRun run() override;
@@ -30,7 +32,7 @@ class PipelineProgram final : public Program {
   std::atomic<bool> abort_{false};
   double seconds_;
   const std::atomic<bool>* stop_;
-  std::optional<Prepared> known_;  ///< after the first run
+  std::optional<Prepared>& known_;
 };
 
 }  // namespace feedrate

@@ -49,7 +49,7 @@ std::vector<std::string> machine_differences(const Report& base, const Machine& 
   Differences differences;
   differences.add("CPU model", now.cpu_model, before.cpu_model);
   differences.add("CPUs", std::to_string(cpus.visible), std::to_string(cpus_before.visible));
-  differences.add("CPU quota", format_number(cpus.cores()), format_number(cpus_before.cores()));
+  differences.add("usable CPUs", format_number(cpus.cores()), format_number(cpus_before.cores()));
   differences.add("memory", memory_text(now), memory_text(before));
   differences.add("GPUs", gpus_text(now), gpus_text(before));
   differences.add("GPU driver", now.gpus.driver, before.gpus.driver);

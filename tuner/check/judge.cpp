@@ -54,6 +54,7 @@ class Judgement {
       return log_rate_of(block.recommended) - std::log(block.device.samples_per_s());
     });
     add_speedup();
+    excuse_by_rate();
     add_measured();
     metrics_.insert(metrics_.end(), parts_.begin(), parts_.end());
     return std::move(metrics_);
@@ -106,6 +107,19 @@ class Judgement {
     add_compared({"speedup", "1"}, [](const CheckBlock& block) {
       return log_rate_of(block.recommended) - log_rate_of(block.reference);
     });
+  }
+
+  /// Nothing was lost where the rate passes, and a part or the reference became faster.
+  void excuse_by_rate() {
+    const auto passes = [](const GateMetric& metric) {
+      return metric.name == "samples_per_s" && metric.conclusion == Conclusion::pass;
+    };
+    if (std::none_of(metrics_.begin(), metrics_.end(), passes)) return;
+    for (GateMetric& metric : metrics_) {
+      if (metric.conclusion != Conclusion::slower) continue;
+      metric.conclusion.reset();
+      metric.reason = "Not judged: the rate passes, and what it is divided by became faster.";
+    }
   }
 
   static double log_rate(const CheckBlock& block) { return log_rate_of(block.recommended); }

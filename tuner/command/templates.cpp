@@ -11,14 +11,12 @@
 namespace feedrate {
 namespace {
 
-/// The axes with several values. Batches that differ under one effective batch accumulate
-/// differently, too.
+/// The axes with several values.
 std::vector<std::string> swept_axes(const Space& space) {
   std::vector<std::string> swept;
   for_each_axis_of_commands([&](const auto& axis) {
-    if (axis.values && (space.*axis.values).size() > 1) swept.emplace_back(axis.name);
+    if ((space.*axis.values).size() > 1) swept.emplace_back(axis.name);
   });
-  if (space.effective_batch > 0 && space.batch.size() > 1) swept.emplace_back("accumulate");
   return swept;
 }
 
@@ -68,12 +66,6 @@ std::string value_of(const Config& config, std::string_view name) {
   return text;
 }
 
-/// Why an axis has several values.
-std::string reason_of(const std::string& axis) {
-  if (axis != "accumulate") return flag_of(axis) + " has several values";
-  return "--effective-batch makes 'accumulate' differ from batch to batch";
-}
-
 }  // namespace
 
 void require_taken(const LaunchSpec& spec, const std::vector<AxisTemplate>& templates,
@@ -81,9 +73,10 @@ void require_taken(const LaunchSpec& spec, const std::vector<AxisTemplate>& temp
   const std::vector<std::string_view> taken = axes_taken(spec.command, templates);
   for (const std::string& axis : swept_axes(space)) {
     if (std::find(taken.begin(), taken.end(), axis) != taken.end()) continue;
-    throw Error(Fault::usage, reason_of(axis) +
-                                  ", but nothing says how the command takes one: add --set " +
-                                  axis + "='--flag {}' or --set " + axis + "=env:NAME.");
+    throw Error(Fault::usage,
+                flag_of(axis) +
+                    " has several values, but nothing says how the command takes one: add --set " +
+                    axis + "='--flag {}' or --set " + axis + "=env:NAME.");
   }
 }
 
@@ -92,7 +85,7 @@ void require_values(const std::vector<std::string>& command,
   const auto taken = axes_taken(command, templates);
   for_each_axis_of_commands([&](const auto& axis) {
     const bool is_taken = std::find(taken.begin(), taken.end(), axis.name) != taken.end();
-    if (!axis.values || !is_taken || axes.has(axis.field)) return;
+    if (!is_taken || axes.has(axis.field)) return;
     const std::string name(axis.name), flag = flag_of(axis.name);
     throw Error(Fault::usage,
                 (has_placeholder(command, axis.name)

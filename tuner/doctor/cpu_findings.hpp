@@ -114,7 +114,8 @@ inline Finding examine_thread_variable(const ThreadVariable& variable, const Cpu
   const auto usable = static_cast<std::uint64_t>(cpus.usable);
   if (*threads <= usable) return {variable.name, Status::ok, variable.value, ""};
   return {variable.name, Status::warning,
-          variable.value + ", more than the " + std::to_string(usable) + " usable CPUs",
+          variable.value + ", more than the " + std::to_string(usable) +
+              (usable == 1 ? " usable CPU" : " usable CPUs"),
           "Run 'export " + variable.name + "=" + std::to_string(usable) + "'."};
 }
 

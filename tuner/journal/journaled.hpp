@@ -90,7 +90,7 @@ class Journaled final : public Measurer {
       elapsed_s_ = recorded_[at_++].at("elapsed_s").get<double>();
       return;
     }
-    if (at_ < recorded_.size() && !is_set(keeping_.stop)) fail(mismatch());
+    if (at_ < recorded_.size()) fail(is_set(keeping_.stop) ? interrupted() : mismatch());
     if (!is_set(keeping_.stop)) append({{"finished", true}, {"elapsed_s", elapsed_s_}}, true);
   }
 
@@ -118,6 +118,7 @@ class Journaled final : public Measurer {
 
   Json replayed(const Json& question) {
     const Json& line = recorded_[at_];
+    if (is_set(keeping_.stop)) fail(interrupted());  // the journal and the report stay as they are
     if (!line.contains("question") || line.at("question") != question) fail(mismatch());
     ++at_;
     elapsed_s_ = line.at("elapsed_s").get<double>();
@@ -190,6 +191,10 @@ class Journaled final : public Measurer {
         Error(Fault::usage, "Record " + std::to_string(at_ + 1) +
                                 " of the journal is not what this program asks for there: another "
                                 "version wrote it, so start anew without --resume."));
+  }
+
+  static std::exception_ptr interrupted() {
+    return std::make_exception_ptr(Error(Fault::interrupted, "The run was interrupted."));
   }
 
   std::exception_ptr damaged() const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "feedrate/core/error.hpp"
+#include "request/check_request.hpp"
 #include "request/parse_request.hpp"
 #include "request/version.hpp"
 
@@ -56,6 +57,7 @@ Resumption open_resumption(const TuneRequest& asked) {
   request.output.price = price;
   request.output.file = beside(path, recorded.header.report);
   request.command.yes = asked.command.yes;
+  check_request(request);
   return {std::move(request), std::move(journal), std::move(recorded)};
 }
 

@@ -69,11 +69,6 @@ bool is_of_few_bits(Precision precision) {
   return precision == Precision::bf16 || precision == Precision::fp16;
 }
 
-/// Whether the steps are in few bits already: they are left alone then.
-bool has_own_format(const Script& script) {
-  return is_of_few_bits(script.config.precision);
-}
-
 std::vector<Precision> default_precisions(const SearchRequest& search,
                                           const std::vector<Tier>& tiers, const Script& script) {
   std::vector<Precision> precisions = {script.config.precision};
@@ -86,7 +81,7 @@ std::vector<Precision> default_precisions(const SearchRequest& search,
 }
 
 void refuse_what_if_of(const Script& script, const TuneRequest& request) {
-  if (!request.search.what_if_precision || !has_own_format(script)) return;
+  if (!request.search.what_if_precision || !is_of_few_bits(script.config.precision)) return;
   throw Error(Fault::usage, "--what-if " + value_text(*request.search.what_if_precision) +
                                 " has nothing to show: the script steps in " +
                                 std::string(name_of(script.config.precision)) +
@@ -99,8 +94,9 @@ void plan_script_axes(TuneOptions& plan, const TuneRequest& request, const Limit
   const int cpus = std::max(1, limits.cpus.usable / script.world);
   const bool cuda = script.device == "cuda";
   Space& space = plan.space;
-  space.workers = workers_to_try(cpus, script.config.workers);
-  space.workers_may_grow = !request.axes.has(&Config::workers) && !request.constraints.max_workers;
+  const std::optional<int> most = request.constraints.max_workers;
+  space.workers = workers_to_try(most.value_or(cpus), script.config.workers);
+  space.workers_may_grow = !request.axes.has(&Config::workers) && !most;
   space.prefetch = {2, 4};
   space.persistent = {true};
   if (!request.axes.has(&Config::workers)) {
@@ -150,11 +146,11 @@ void drop_fixed(TuneOptions& plan, const Script& script) {
                     [&](int batch) { return batch == script.config.batch; });
   }
   const Precision own = script.config.precision;
-  keep_applicable(
-      plan, "precision", plan.space.precision,
-      "the script steps in " + std::string(name_of(own)) + " already", [&](Precision precision) {
-        return precision == own || (!has_own_format(script) && is_of_few_bits(precision));
-      });
+  keep_applicable(plan, "precision", plan.space.precision,
+                  "the script steps in " + std::string(name_of(own)) + " already",
+                  [&](Precision precision) {
+                    return precision == own || (!is_of_few_bits(own) && is_of_few_bits(precision));
+                  });
   if (!script.start_fixed.empty())
     keep_applicable(plan, "persistent", plan.space.persistent, script.start_fixed,
                     std::logical_not<>());

@@ -71,9 +71,14 @@ void plan_cpu(TuneOptions& plan) {
                   cpu_supports);
 }
 
-void drop_beyond_dataset(TuneOptions& plan, std::size_t samples) {
-  keep_applicable(plan, "batch", plan.space.batch,
-                  "the dataset has " + std::to_string(samples) + " samples",
+void drop_beyond_dataset(TuneOptions& plan, std::size_t samples, std::size_t left_out) {
+  const std::string count = std::to_string(samples);
+  const std::string why =
+      left_out == 0
+          ? "the dataset has " + count + " samples"
+          : "the trials use " + count + " of the dataset's " + std::to_string(samples + left_out) +
+                " samples, which were read in 10 s or fill half of the free memory";
+  keep_applicable(plan, "batch", plan.space.batch, why,
                   [&](int batch) { return static_cast<std::size_t>(batch) <= samples; });
 }
 
@@ -177,7 +182,7 @@ TuneOptions plan_sweep(const TuneRequest& request, const Limits& limits,
   plan_device(plan, request, device, workload);
   check_objective(plan.objective, request, device);
   if (device.gpu) drop_beyond_step(plan, workload.largest_batch);
-  if (workload.samples) drop_beyond_dataset(plan, *workload.samples);
+  if (workload.samples) drop_beyond_dataset(plan, *workload.samples, workload.left_out);
   constrain(plan, constraints);
   if (limits.memory.free_bytes > 0) {
     plan.max_memory_bytes = std::min(plan.max_memory_bytes, limits.memory.free_bytes);

@@ -2,6 +2,7 @@
 // The plan: the meaning of the command line on this machine for this workload.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -21,7 +22,8 @@ namespace feedrate {
 /// a plan checks what holds for every workload.
 struct PlannedWorkload {
   std::vector<int> batches = {};            ///< the default axis; empty: unknown
-  std::optional<std::size_t> samples = {};  ///< of its dataset
+  std::optional<std::size_t> samples = {};  ///< of its dataset, that trials use
+  std::size_t left_out = 0;                 ///< others of it, which could not be held in memory
   std::optional<bool> pixels = {};          ///< bytes, which host or device turns into floats
   std::optional<std::uint64_t> device_free_bytes = {};  ///< of a GPU's memory
   std::size_t largest_batch = most_batch;               ///< that the device's step takes
@@ -29,10 +31,12 @@ struct PlannedWorkload {
 
 /// What was prepared; `batches` are the default axis.
 inline PlannedWorkload planned(const WorkloadInfo& info, std::vector<int> batches) {
-  PlannedWorkload workload{.batches = std::move(batches),
-                           .samples = info.cached_samples,
-                           .pixels = info.pixels,
-                           .largest_batch = info.largest_batch};
+  PlannedWorkload workload{
+      .batches = std::move(batches),
+      .samples = info.cached_samples,
+      .left_out = std::max(info.samples, info.cached_samples) - info.cached_samples,
+      .pixels = info.pixels,
+      .largest_batch = info.largest_batch};
   if (info.device_free_bytes > 0) workload.device_free_bytes = info.device_free_bytes;
   return workload;
 }

@@ -57,7 +57,7 @@ void require_little(const fs::path& top) {
                                   "' holds more than 4 GiB or 100,000 files: move its data away "
                                   "and link it, or name a smaller folder by --workdir.");
   }
-  if (error) throw_uncopied(top.string(), error.value());
+  if (error && error.value() != ENOENT) throw_uncopied(top.string(), error.value());
 }
 
 /// Copies all that is below one folder to below another one. What vanishes meanwhile is left out.

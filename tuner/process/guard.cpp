@@ -123,7 +123,7 @@ class Watchman {
   void note_end(int status) {
     ended_ = true;
     channel_.send({{"ended", status}});
-    plan_end(grace_s, usual_patience_s);
+    if (!asked_) plan_end(grace_s, usual_patience_s);
   }
 
   void plan_end(double wait_s, double patience_s) {

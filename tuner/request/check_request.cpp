@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "request/check_request.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "feedrate/core/error.hpp"
 #include "feedrate/tune/objective/objectives.hpp"
+#include "request/gate_flags.hpp"
 #include "request/search_options.hpp"
 
 namespace feedrate {
@@ -76,10 +78,14 @@ void check_command(const TuneRequest& request) {
                 "There is no command behind --: write one, such as autotune -- python train.py.");
   }
   refuse_built_in_options(request);
-  if (request.command.train && (request.output.json || request.output.file == "-")) {
+  const auto& files = request.gate.files;
+  const bool prints_document =
+      request.output.prints_json() ||
+      std::any_of(files.begin(), files.end(), [](const auto& file) { return file.path == "-"; });
+  if (request.command.train && prints_document) {
     throw Error(Fault::usage,
-                "--train gives standard output to the script, and so can't be beside JSON there: "
-                "name a file for --output.");
+                "--train gives standard output to the script, and so can't be beside a document "
+                "there: name a file for --output or --write.");
   }
   request.is_launched_per_config() ? check_launched_per_config(request) : check_script(request);
   if (objective_named(request.search.objective).needs == Needs::rate) return;
@@ -152,6 +158,7 @@ void check_request(const TuneRequest& request) {
   if (!(budget_s > 0 && budget_s <= week_s)) {
     throw Error(Fault::usage, "--budget must be more than 0 and at most a week, such as 60s.");
   }
+  refuse_two_documents(request.gate, request.output.prints_json());
   if (request.is_command()) return check_command(request);
   refuse_without_command(request);
   check_data_request(request.data);

@@ -61,20 +61,23 @@ FormatFile parse_format_file(const std::string& text) {
   return {format, text.substr(equals + 1)};
 }
 
-/// One document at most goes to standard output.
-void refuse_two_documents(const CLI::App& app, const GateRequest& gate) {
+/// Whether the verb's own JSON goes to standard output.
+bool prints_json(const CLI::App& app) {
   const CLI::Option* json = app.get_option_no_throw("--json");
   const CLI::Option* output = app.get_option_no_throw("--output");
-  const bool has_json = (json && json->count() > 0) ||
-                        (output && output->count() > 0 && output->results().back() == "-");
-  const auto to_stdout = std::count_if(gate.files.begin(), gate.files.end(),
-                                       [](const FormatFile& file) { return file.path == "-"; });
-  if (to_stdout + (has_json ? 1 : 0) < 2) return;
-  throw Error(Fault::usage,
-              "Only one document can go to standard output: name a file with --write FORMAT=FILE.");
+  return (json && json->count() > 0) ||
+         (output && output->count() > 0 && output->results().back() == "-");
 }
 
 }  // namespace
+
+void refuse_two_documents(const GateRequest& gate, bool prints_json) {
+  const auto to_stdout = std::count_if(gate.files.begin(), gate.files.end(),
+                                       [](const FormatFile& file) { return file.path == "-"; });
+  if (to_stdout + (prints_json ? 1 : 0) < 2) return;
+  throw Error(Fault::usage,
+              "Only one document can go to standard output: name a file with --write FORMAT=FILE.");
+}
 
 void add_gate(CLI::App& app, GateRequest& gate, std::vector<MetricKind> kinds) {
   add_require(app, gate.requirements, std::move(kinds));
@@ -91,7 +94,7 @@ void add_gate(CLI::App& app, GateRequest& gate, std::vector<MetricKind> kinds) {
       "Also write the result in this format; FILE - is standard output. Repeatable. Formats: " +
           listed_names(formats) + ".",
       parse_format_file);
-  app.parse_complete_callback([&app, &gate] { refuse_two_documents(app, gate); });
+  app.parse_complete_callback([&app, &gate] { refuse_two_documents(gate, prints_json(app)); });
 }
 
 double parse_loss(const char* flag, const std::string& text) {

@@ -15,6 +15,9 @@ namespace feedrate {
 /// go to standard output.
 void add_gate(CLI::App& app, GateRequest& gate, std::vector<MetricKind> kinds);
 
+/// Throws Error(usage) where more than one document goes to standard output.
+void refuse_two_documents(const GateRequest& gate, bool prints_json);
+
 /// "10%" as 0.1. Throws Error(usage) on what is no loss between 0% and 100%.
 double parse_loss(const char* flag, const std::string& text);
 

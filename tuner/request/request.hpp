@@ -87,6 +87,9 @@ struct OutputRequest {
   bool progress = true;
   std::optional<Price> price = {};  ///< of the machine
   ColorWish color = ColorWish::automatic;
+
+  /// Whether the report goes to standard output, in place of the screen.
+  bool prints_json() const noexcept { return json || file == "-"; }
 };
 
 /// All of it. (`Request` is what a measurer is asked for.)

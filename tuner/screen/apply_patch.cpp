@@ -190,7 +190,7 @@ void require_change_can_be_made(const TuneRequest& request) {
   const CommandRequest& command = request.command;
   require_patch_file(command.patch);
   if (!command.apply) return;
-  if (request.output.json || request.output.file == "-") {
+  if (request.output.prints_json()) {
     throw Error(Fault::usage,
                 "--apply shows the change on standard output, where the JSON goes: leave one out, "
                 "or write autotune apply REPORT afterwards.");
@@ -205,8 +205,9 @@ void require_change_of(const std::string& script, const CommandRequest& command)
 }
 
 void make_change(const Report& report, const CommandRequest& command) {
+  if (report.outcome.interrupted) return;
   write_patch(report, command.patch);
-  if (command.apply && !report.outcome.interrupted) apply_change(report, command.yes);
+  if (command.apply) apply_change(report, command.yes);
 }
 
 }  // namespace feedrate

@@ -26,6 +26,7 @@
 #include "request/version.hpp"
 #include "workload/blas.hpp"
 #include "workload/cuda_device.hpp"
+#include "workload/device.hpp"
 
 namespace feedrate {
 namespace {
@@ -154,7 +155,7 @@ void describe_machine(Report& report, const TuneRequest& request, ProgressLine& 
   progress.note(text);
   if (!report.machine.gpus.list.empty() && !request.device.is_given() && report.device == "cpu") {
     progress.note(built_with_cuda() ? "No GPU is used: CUDA_VISIBLE_DEVICES hides them."
-                                    : "The GPU is not used: this build has no CUDA.");
+                                    : "The GPU is not used: " + std::string(no_cuda_here) + ".");
   }
   progress.note("");
 }

@@ -135,8 +135,12 @@ Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
   FreshLaunches launches(
       launch_of(run.request.command), script,
       {.seconds = plan.seconds, .timeout_s = run.request.trial_timeout_s, .abort = run.stop});
-  return confirm([&](const Config& config) { return launches.run(config); }, script.config,
-                 recommended, plan);
+  int launched = 0;
+  const auto launch = [&](const Config& config) {
+    if (launched++ == 2 * plan.pairs) run.note("The launches scatter: as many pairs again.");
+    return launches.run(config);
+  };
+  return confirm(launch, script.config, recommended, plan);
 }
 
 /// Whether the recommendation stands: fresh processes confirm it, or it changes nothing, or the run

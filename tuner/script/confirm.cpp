@@ -15,6 +15,7 @@ constexpr int least_pairs = 2;
 constexpr double clear_gain = 1.5;
 constexpr double large_gain = 6;
 constexpr double confirmation_alpha = 0.05;
+constexpr double first_look_alpha = 0.04;  // of two looks: together the same
 
 /// Of those launches whose GPU was seen, and the most memory.
 LaunchedGpu mean_gpu(const std::vector<FreshRound>& launches) {
@@ -51,12 +52,24 @@ double outside_share(const std::vector<FreshRound>& launches) {
 
 /// Student's t on the log ratios of the pairs, with one degree of freedom less than pairs. A drift
 /// makes the ratios scatter, and so the interval wider.
-Interval speedup_of(const std::vector<FreshRound>& as_is, const std::vector<FreshRound>& changed) {
+Interval speedup_of(const std::vector<FreshRound>& as_is, const std::vector<FreshRound>& changed,
+                    double alpha) {
   std::vector<double> ratios;
   for (std::size_t pair = 0; pair < as_is.size(); ++pair) {
     ratios.push_back(changed[pair].round.samples_per_s() / as_is[pair].round.samples_per_s());
   }
-  return geometric_interval(ratios, confirmation_alpha);
+  return geometric_interval(ratios, alpha);
+}
+
+/// After how many pairs the verdict is sought, and at which level.
+struct Look {
+  int pairs = 0;
+  double alpha = confirmation_alpha;
+};
+
+std::vector<Look> looks_of(const ConfirmPlan& plan) {
+  if (!plan.looks_twice) return {{plan.pairs}};
+  return {{plan.pairs, first_look_alpha}, {2 * plan.pairs, confirmation_alpha - first_look_alpha}};
 }
 
 void fill_as_is(Confirmation& confirmation, const std::vector<FreshRound>& launches) {
@@ -75,13 +88,18 @@ void fill_recommended(Confirmation& confirmation, const std::vector<FreshRound>&
 Confirmation compare(const FreshLaunch& launch, const Config& as_is, const Config& recommended,
                      const ConfirmPlan& plan) {
   std::vector<FreshRound> unchanged, changed;
-  for (const bool changed_first : launch_order(plan.pairs, plan.seed)) {
-    if (changed_first) changed.push_back(launch(recommended));
-    unchanged.push_back(launch(as_is));
-    if (!changed_first) changed.push_back(launch(recommended));
+  Confirmation confirmation{.config = recommended};
+  for (const Look& look : looks_of(plan)) {
+    const std::vector<bool> order = launch_order(look.pairs, plan.seed);
+    for (; confirmation.pairs < look.pairs; ++confirmation.pairs) {
+      const bool changed_first = order[static_cast<std::size_t>(confirmation.pairs)];
+      if (changed_first) changed.push_back(launch(recommended));
+      unchanged.push_back(launch(as_is));
+      if (!changed_first) changed.push_back(launch(recommended));
+    }
+    confirmation.speedup = speedup_of(unchanged, changed, look.alpha);
+    if (confirmation.verdict() != ConfirmationVerdict::inconclusive) break;
   }
-  Confirmation confirmation{
-      .config = recommended, .speedup = speedup_of(unchanged, changed), .pairs = plan.pairs};
   fill_as_is(confirmation, unchanged);
   fill_recommended(confirmation, changed);
   return confirmation;
@@ -102,9 +120,9 @@ ConfirmPlan plan_confirmation(double start_s, double budget_s, double gain, std:
   plan.seed = seed;
   if (gain >= clear_gain) plan.pairs = usual_pairs;
   const int least = gain >= large_gain ? least_pairs : usual_pairs;
-  while (plan.pairs > least && plan.pairs * 2 * (start_s + plan.seconds) > plan.limit_s) {
-    --plan.pairs;
-  }
+  const auto fits = [&] { return plan.pairs * 2 * (start_s + plan.seconds) <= plan.limit_s; };
+  while (plan.pairs > least && !fits()) --plan.pairs;
+  plan.looks_twice = gain >= clear_gain && fits();
   return plan;
 }
 

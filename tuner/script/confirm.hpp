@@ -11,20 +11,23 @@
 
 namespace feedrate {
 
-/// The launches of a confirmation. They are fixed before the first launch, so that no result
-/// decides how many follow: more launches only after a bad pair confirmed a gain of nothing in 6 of
-/// 10 runs.
+/// The launches of a confirmation, fixed before the first one: more launches only after a bad pair
+/// confirmed a gain of nothing in 6 of 10 runs.
 struct ConfirmPlan {
   double seconds = 2;  ///< of measuring in each launch, after its start
   int pairs = confirmation_pairs;
-  double limit_s = 60;     ///< for all launches; below it all pairs are run
+  /// Whether as many pairs again follow where the first ones are inconclusive, in either direction.
+  /// The levels of the two looks add up to 5 % (Bonferroni).
+  bool looks_twice = false;
+  double limit_s = 60;     ///< for the pairs; below it all of them are run
   std::uint64_t seed = 0;  ///< draws which config the first pair launches first
 };
 
 /// The plan for a script that starts in `start_s`, in a run with this budget that found this gain.
 /// All pairs, if they fit into the budget or 60 s, whichever is longer; else as many as fit, and at
 /// least 3. 3 are enough for a gain of 1.5x or more, and 2 are the least for one of 6x or more:
-/// where launches scatter by 5 %, they confirm it in more than 99 % of runs.
+/// where launches scatter by 5 %, they confirm it in more than 99 % of runs. Where they don't,
+/// launches scatter more, and there is a second look, if it fits into the same time.
 ConfirmPlan plan_confirmation(double start_s, double budget_s, double gain, std::uint64_t seed);
 
 /// For each pair, whether the recommended config is launched first: ABBA blocks, and every other

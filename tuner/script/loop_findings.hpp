@@ -15,19 +15,10 @@ namespace feedrate {
 /// Collects what the user should know of the loop and its data.
 class LoopFindings {
  public:
-  /// From the answer to a round.
-  void read(const Json& answer) {
-    is_made_anew_ = answer.at("made_anew").get<bool>();
-    if (const std::string sets = answer.value("sets", ""); !sets.empty()) dataset_sets_ = sets;
-    if (const Json& errors = answer.at("data_errors"); !errors.is_null()) {
-      detail::read_all(errors, "error", data_error_, "count", data_errors_);
-    }
-    if (const Json& batches = answer.at("batches_per_update"); !batches.is_null()) {
-      batches_per_update_ = batches.get<int>();
-    }
-    if (const Json& other = answer.at("waits_for"); !other.is_null()) {
-      detail::read_all(other, "loader", other_loader_, "share", other_share_);
-    }
+  /// From the answers to a round, one for each rank.
+  void read(const std::vector<Json>& answers) {
+    read_loop(answers.front());
+    read_errors(answers);
   }
 
   /// How the script died, where a second launch with the same settings went well.
@@ -46,8 +37,8 @@ class LoopFindings {
   }
 
   /// What the user should act on, a sentence each. `workers_stay`: of the script as it is, or by
-  /// --persistent.
-  std::vector<std::string> warnings(bool workers_stay) const {
+  /// --persistent. `has_workers`: the script as it is.
+  std::vector<std::string> warnings(bool workers_stay, bool has_workers) const {
     std::vector<std::string> warnings;
     if (data_errors_ > 0) {
       const bool one = data_errors_ == 1;
@@ -71,13 +62,47 @@ class LoopFindings {
           ". Workers that stay do not see the new values: without persistent_workers=True they "
           "start in each epoch.");
     }
+    if (!has_workers && !set_in_step_.empty()) {
+      warnings.push_back(
+          "The steps of the script change these values of its dataset: " + set_in_step_ +
+          ". Workers go on with those that were there when they started: set "
+          "num_workers only if no sample depends on them.");
+    }
     return warnings;
   }
 
  private:
+  void read_loop(const Json& answer) {
+    is_made_anew_ = is_made_anew_ || answer.at("made_anew").get<bool>();
+    const auto read_names = [&](const char* key, std::string& names) {
+      if (const std::string told = answer.value(key, ""); !told.empty()) names = told;
+    };
+    read_names("sets", dataset_sets_);
+    read_names("sets_in_step", set_in_step_);
+    if (const Json& batches = answer.at("batches_per_update"); !batches.is_null()) {
+      batches_per_update_ = batches.get<int>();
+    }
+    if (const Json& other = answer.at("waits_for"); !other.is_null()) {
+      detail::read_all(other, "loader", other_loader_, "share", other_share_);
+    }
+  }
+
+  /// Each rank loads its own part of the data.
+  void read_errors(const std::vector<Json>& answers) {
+    std::uint64_t all = 0;
+    for (const Json& answer : answers) {
+      const Json& errors = answer.at("data_errors");
+      if (errors.is_null()) continue;
+      if (all == 0) data_error_ = errors.at("error").get<std::string>();
+      all += errors.at("count").get<std::uint64_t>();
+    }
+    if (all > 0) data_errors_ = all;
+  }
+
   int batches_per_update_ = 0;  ///< 0: unknown
   bool is_made_anew_ = false;   ///< the script makes its loader in each epoch
   std::string dataset_sets_;    ///< values of its dataset that change between two epochs
+  std::string set_in_step_;     ///< and those that its steps change
   std::string data_error_;      ///< of the script's own data, with any config
   std::uint64_t data_errors_ = 0;
   std::string other_loader_;  ///< that each step waits for

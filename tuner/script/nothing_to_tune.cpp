@@ -24,6 +24,10 @@ void ScriptTrials::attach_to_most_batches(const NothingToTune& nothing) {
     throw TrialError(Fault::trials, "The script " + nothing.why, nothing.last_lines);
   }
   if (nothing.strange) throw_nothing_to_tune(nothing);
+  if (prepared_) {
+    throw Error(Fault::usage, "Launched again, the script " + nothing.why +
+                                  ". If it goes on from a checkpoint, add --keep-state.");
+  }
   const Json* most = nullptr;
   for (const Json& loader : nothing.loaders) {
     if (!most || loader.at("batches") > most->at("batches")) most = &loader;

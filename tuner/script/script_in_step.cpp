@@ -26,7 +26,7 @@ Round ScriptTrials::run_exactly(const Request& request, int batches) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question, watch);
   throw_if_failed(answers);
-  findings_.read(answers.front());
+  findings_.read(answers);
   at_once_ = std::max(1, answers.front().value("at_once", 1));
   if (request.part == Part::coupled) {
     remember_supply(request.config, answers);

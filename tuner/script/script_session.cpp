@@ -194,7 +194,7 @@ std::vector<Json> ScriptSession::ask(const Json& question, const Watch& watch) {
         if (const auto refused = message->find("refused"); refused != message->end()) {
           throw Error(Fault::usage, refused->get<std::string>());
         }
-        if (!pulse.took(*message)) answers.put(r, std::move(*message));
+        if (!pulse.took(*message, r)) answers.put(r, std::move(*message));
       }
     }
     if (answers.are_all_that_come()) break;

@@ -59,7 +59,20 @@ void ScriptTrials::start() {
   const double took_s = TrialRunner::now_s() - began_s;
   start_s_ = took_s - attached_->copying_s();
   (launches_ == 1 ? first_start_s_ : beside_s_) += took_s;
-  if (const Prepared found = describe(); !prepared_) prepared_ = found;
+  const Prepared found = describe();
+  if (prepared_) return require_same_loader(*found.info.script);
+  prepared_ = found;
+}
+
+/// A script that goes on from its own checkpoint may have nothing left to train on the same data.
+void ScriptTrials::require_same_loader(const Script& now) const {
+  const ScriptLoader &before = prepared_->info.script->loader, &loader = now.loader;
+  if (loader.file == before.file && loader.line == before.line) return;
+  throw Error(Fault::usage, "Launched again, the script trains on the DataLoader of " +
+                                loader.file + ":" + std::to_string(loader.line) +
+                                ", and not on that of " + before.file + ":" +
+                                std::to_string(before.line) +
+                                ": if it goes on from a checkpoint, add --keep-state.");
 }
 
 double ScriptTrials::now_s() {
@@ -201,14 +214,15 @@ void ScriptTrials::require_current_plan() {
 
 std::vector<std::string> ScriptTrials::warnings() const {
   const Script& script = *prepared_->info.script;
-  return findings_.warnings(plan_.persistent_is_given || script.config.persistent);
+  return findings_.warnings(plan_.persistent_is_given || script.config.persistent,
+                            script.config.workers > 0);
 }
 
 Round ScriptTrials::run_for_time(const Request& request) {
   const Watch watch{.abort = request.options.abort, .progress = request.options.progress};
   const auto answers = ask(question_about(request), watch);
   throw_if_failed(answers);
-  findings_.read(answers.front());
+  findings_.read(answers);
   Round round = together(answers, false);
   round.block = launches_ - 1;
   return round;

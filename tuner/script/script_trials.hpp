@@ -72,6 +72,7 @@ class ScriptTrials final : public TrialRunner {
   std::vector<Json> ask_until_answered(const Json& question, const Watch& watch);
   Json question_about(const Request& request) const;
   void require_current_plan();
+  void require_same_loader(const Script& now) const;
   Round run_for_time(const Request& request);
   Round run_exactly(const Request& request, int batches);
   int warm_up_of(const Config& config) const;

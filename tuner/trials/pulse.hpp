@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "feedrate/core/clock.hpp"
@@ -34,15 +36,15 @@ class Pulse {
  public:
   explicit Pulse(const Watch& watch) : watch_(watch) {}
 
-  /// True where the message was no answer.
-  bool took(const Json& message) {
+  /// True where the message, of one of several processes, was no answer.
+  bool took(const Json& message, std::size_t rank = 0) {
     const auto beat = message.find("beat");
     if (beat != message.end()) {
       count(beat->get<std::uint64_t>());
       return true;
     }
     if (const auto outside = message.find("outside"); outside != message.end()) {
-      begin_or_end_outside(outside->get<bool>(), message.value("patience", outside_patience));
+      begin_or_end_outside(rank, outside->get<bool>(), message.value("patience", outside_patience));
       return true;
     }
     if (!message.contains("say") && !message.contains("preparing")) return false;
@@ -73,11 +75,17 @@ class Pulse {
   /// without a sign of life.
   static constexpr double outside_patience = 10;
 
-  void begin_or_end_outside(bool outside, double patience) {
+  /// As long as one of the processes evaluates alone, the others wait for it.
+  void begin_or_end_outside(std::size_t rank, bool outside, double patience) {
     const double now_s = SteadyClock{}.now_s();
     if (outside_since_s_ >= 0) outside_s_ += now_s - outside_since_s_;
-    outside_since_s_ = outside ? now_s : -1;
-    patience_ = patience;
+    if (outside) {
+      outside_.insert(rank);
+      patience_ = patience;
+    } else {
+      outside_.erase(rank);
+    }
+    outside_since_s_ = outside_.empty() ? -1 : now_s;
     since_s_ = now_s;
   }
 
@@ -91,7 +99,8 @@ class Pulse {
   const Watch& watch_;
   double since_s_ = SteadyClock{}.now_s();
   double looked_s_ = since_s_;
-  double outside_since_s_ = -1;  ///< < 0: it is in its loop
+  std::set<std::size_t> outside_;  ///< ranks that are not in their loop
+  double outside_since_s_ = -1;    ///< < 0: none is
   double patience_ = outside_patience;
   double outside_s_ = 0;
   std::uint64_t signs_ = 0;

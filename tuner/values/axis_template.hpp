@@ -31,11 +31,11 @@ std::vector<std::string_view> axes_taken(const std::vector<std::string>& command
                                          const std::vector<AxisTemplate>& templates);
 
 /// Calls `visit(axis)` for each axis that a command may have: how the built-in step is launched,
-/// and where its pixels become floats, is no setting of others.
+/// and where its pixels become floats, is no setting of others; nor is what has no values to try.
 template <class Visit>
 void for_each_axis_of_commands(Visit&& visit) {
   for_each_axis([&](const auto& axis) {
-    if (!axis.is_ours()) visit(axis);
+    if (!axis.is_ours() && axis.values) visit(axis);
   });
 }
 

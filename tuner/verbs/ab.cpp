@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,6 @@
 #include "ab/pipeline_program.hpp"
 #include "ab/rated_program.hpp"
 #include "feedrate/core/clock.hpp"
-#include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/measure/trial_error.hpp"
 #include "gate/gate_output.hpp"
 #include "process/signals.hpp"
@@ -62,7 +62,7 @@ class AbVerb {
   Gate begin_gate() const {
     Gate gate;
     gate.tool = {version, commit, request_.command_line, now_utc(), request_.options.seed, 0};
-    gate.machine = read_machine(cache_folder_path());
+    gate.machine = read_machine(request_.data.path.empty() ? "." : request_.data.path);
     gate.verb = "ab";
     gate.subject = subject_of(request_);
     return gate;
@@ -73,7 +73,7 @@ class AbVerb {
                                         const std::function<void(const std::string&)>& say) {
     if (config) {
       return std::make_unique<PipelineProgram>(request_, *config,
-                                               Preparation{.say = say, .stop = &stop_});
+                                               Preparation{.say = say, .stop = &stop_}, known_);
     }
     if (request_.metric == AbMetric::rate) {
       return std::make_unique<RatedProgram>(request_, words, &stop_);
@@ -84,6 +84,7 @@ class AbVerb {
   const AbRequest& request_;
   const std::atomic<bool>& stop_;
   ProgressLine progress_;
+  std::optional<Prepared> known_;  ///< what the runs of both sides train on
 };
 
 /// A command that fails can't be compared: that is no matter of tuning.

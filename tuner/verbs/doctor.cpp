@@ -17,6 +17,7 @@
 
 #include "doctor/metrics.hpp"
 #include "feedrate/card/machine_facts.hpp"
+#include "feedrate/core/clock.hpp"
 #include "feedrate/machine/cache_folder.hpp"
 #include "feedrate/machine/limits.hpp"
 #include "feedrate/report/gate/gate_sentences.hpp"
@@ -105,16 +106,19 @@ std::string summary(const std::vector<Finding>& findings) {
          ", notes: " + count(Status::note);
 }
 
-Gate gate_of(const Facts& facts, const std::vector<Finding>& findings,
-             const DoctorOptions& options) {
+Gate begin_gate(const DoctorOptions& options) {
   Gate gate;
   gate.tool = {version, commit, options.command_line, now_utc(), 0, 0};
+  return gate;
+}
+
+void fill(Gate& gate, const Facts& facts, const std::vector<Finding>& findings,
+          const DoctorOptions& options) {
   gate.machine = facts.card.machine;
   gate.verb = "doctor";
   gate.subject = "this machine";
   gate.metrics = metrics_of(facts, findings);
   gate.requirements = judged(options.gate.requirements, gate.metrics);
-  return gate;
 }
 
 /// What is written to files: a problem is a requirement that is not met, as for the exit code.
@@ -189,11 +193,15 @@ int run_doctor(const std::vector<std::string>& words) {
   const auto options = parse_doctor(words);
   if (!options) return 0;
   require_writable(options->gate);
+  const SteadyClock clock;
+  const double begin_s = clock.now_s();
+  Gate gate = begin_gate(*options);
   open_blas(read_limits().cpus.usable);
   Facts facts = gather_facts(path_to_look_at(*options));
   facts.has_cuda = built_with_cuda();
   const std::vector<Finding> findings = examine(facts);
-  const Gate gate = gate_of(facts, findings, *options);
+  fill(gate, facts, findings, *options);
+  gate.tool.wall_s = clock.now_s() - begin_s;
   std::ostringstream text;
   if (options->json) {
     write_json(facts, findings, gate, text);

@@ -58,12 +58,11 @@ int TuneRun::operator()() {
   std::string failure;
   attempt(failure, [&] { file_.write(report_); });
   attempt(failure, [&] { print_result(report_, request_, file_); });
-  int code = report_.outcome.interrupted ? 130 : 0;
+  const bool is_stopped = request_.command.train && stop_;  // while the end was written, say
+  int code = report_.outcome.interrupted || is_stopped ? 130 : 0;
   const bool trains = request_.command.train && code == 0;
-  const auto gate = [&] { code = write_gate(gate_of(report_), request_.gate); };
-  if (trains) attempt(failure, gate);
+  if (code == 0) attempt(failure, [&] { code = write_gate(gate_of(report_), request_.gate); });
   if (trains && code == 0) return change_and_train(failure);
-  if (!trains && code == 0) gate();
   make_change(report_, request_.command);
   if (!failure.empty()) throw Error(Fault::internal, failure);
   return code;

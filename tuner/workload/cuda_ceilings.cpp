@@ -14,15 +14,24 @@ namespace {
 /// Seconds that a copy may take.
 constexpr double copy_limit_s = 60;
 
-/// What `measure()` gives; 0 where others have left the GPU too little memory for it, or where it
-/// has no such products.
+/// What `measure()` gives; 0 where others have left the GPU too little memory for it.
 template <class Measure>
 double rate_or_0(Measure&& measure) {
   try {
     return measure();
+  } catch (const OutOfMemory&) {
+    return 0;
+  }
+}
+
+/// FLOP/s of products; 0 also where the GPU has none of that precision. Every GPU has fp32.
+double product_rate(Precision precision, const cuda::Stream& stream) {
+  try {
+    return rate_or_0([&] { return cuda::product_flops_per_s(precision, stream.handle(), 0.2); });
   } catch (const DeviceLost&) {
     throw;
   } catch (const Error&) {
+    if (precision == Precision::fp32) throw;
     return 0;
   }
 }
@@ -51,8 +60,7 @@ GpuCeilings measure_gpu(const std::string& uuid) {
   GpuCeilings ceilings;
   for (const Precision precision :
        {Precision::fp32, Precision::tf32, Precision::fp16, Precision::bf16}) {
-    const double flops_per_s =
-        rate_or_0([&] { return cuda::product_flops_per_s(precision, stream.handle(), 0.2); });
+    const double flops_per_s = product_rate(precision, stream);
     if (flops_per_s > 0) ceilings.product_flops_per_s[precision] = flops_per_s;
   }
   constexpr std::size_t bytes = std::size_t{64} << 20;

@@ -156,7 +156,7 @@ ChosenGpu choose_gpu(const DeviceName& name, const DevicesHere& here) {
 
 /// The first GPU where there is one, and this build can use it.
 TrainingDevice without_a_wish(const DevicesHere& here) {
-  if (!here.has_cuda) return {};
+  if (!here.has_cuda) return {.why_cpu = here.nvidia_on_bus ? std::string(no_cuda_here) : ""};
   if (here.gpus.list.empty()) {
     return {.why_cpu = here.nvidia_on_bus ? here.gpus.why_none : ""};
   }

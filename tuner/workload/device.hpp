@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "feedrate/machine/gpus.hpp"
@@ -19,6 +20,10 @@ struct ChosenGpu {
   Gpu facts;  ///< its uuid names it, or the instance, to the CUDA runtime, whose order may be
               ///< another
 };
+
+/// Why a build without CUDA uses no GPU.
+inline constexpr std::string_view no_cuda_here =
+    "this build has no CUDA; tools/autotune finds or gets the CUDA toolkit";
 
 /// What trains: the cpu where both are empty.
 struct TrainingDevice {

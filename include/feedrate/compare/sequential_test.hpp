@@ -27,11 +27,11 @@ struct TestOptions {
 /// Compares metrics of two programs by blocks of runs.
 ///
 /// At each look a metric is an alarm where the upper bound of its log ratio is below the tolerated
-/// loss, and passes where the lower bound is above the largest loss. An alarm counts once as many
-/// fresh blocks agree. The error is spent in equal parts over the looks; over several metrics
-/// alarms are corrected by Holm's method. A pass needs no correction: all metrics must pass.
-/// Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979; for all must
-/// pass, R. L. Berger, "Multiparameter Hypothesis Testing and Acceptance Sampling", 1982.
+/// loss, and passes where the lower bound is above the largest loss. An alarm counts once half as
+/// many fresh blocks agree, at least 6. The error is spent in equal parts over the looks; over
+/// several metrics alarms are corrected by Holm's method. A pass needs no correction: all metrics
+/// must pass. Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979; for
+/// all must pass, R. L. Berger, "Multiparameter Hypothesis Testing and Acceptance Sampling", 1982.
 class SequentialTest {
  public:
   explicit SequentialTest(std::size_t metrics, const TestOptions& options = {});

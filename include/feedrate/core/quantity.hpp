@@ -21,6 +21,13 @@ inline std::string fixed(double value, int decimals) {
   return {text.data(), end.ptr};
 }
 
+/// With one decimal, or two where it has them: "2.0", "2.25".
+inline std::string one_or_two_decimals(double value) {
+  std::string text = fixed(value, 2);
+  if (text.ends_with('0')) text.pop_back();
+  return text;
+}
+
 /// Digits of the integer part in groups of three: "14642.5" becomes "14,642.5".
 inline std::string grouped(std::string_view digits) {
   const std::size_t first = std::min(digits.find_first_of("0123456789"), digits.size());

@@ -25,7 +25,11 @@ class NpyArray {
   explicit NpyArray(const std::string& path) : path_(path), file_(path) {
     header_ = read_npy_header(file_.bytes(), path);
     if (header_.extents.empty() || header_.data_bytes == 0) {
-      throw Error(Fault::data, "'" + path + "' holds no elements; save an array of at least one.");
+      throw Error(Fault::data,
+                  "'" + path +
+                      (header_.extents.empty()
+                           ? "' is a single number; save an array whose first axis are samples."
+                           : "' holds no elements; save an array of at least one."));
     }
   }
 
@@ -43,6 +47,7 @@ class NpyArray {
     constexpr std::size_t page = 4096;
     const volatile std::uint8_t* const bytes = row(i);
     for (std::size_t at = 0; at < row_bytes(); at += page) static_cast<void>(bytes[at]);
+    static_cast<void>(bytes[row_bytes() - 1]);  // its page may be another one
     return row_bytes();
   }
 

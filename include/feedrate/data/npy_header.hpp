@@ -90,15 +90,16 @@ inline NpyHeader parse_npy_header(std::span<const std::uint8_t> file) {
 
 }  // namespace detail
 
-/// Reads the header of a .npy file of version 1, 2 or 3 (numpy.lib.format), elements u8, i32, i64,
-/// f32 or f64, little-endian, in C order. Throws Error(data) naming `path` for all else.
+/// Reads the header of a .npy file of version 1, 2 or 3 (numpy.lib.format), elements bool,
+/// integers of 8 to 64 bits, f16, f32 or f64, little-endian, in C order. Throws Error(data) naming
+/// `path` for all else.
 inline NpyHeader read_npy_header(std::span<const std::uint8_t> file, const std::string& path) {
   try {
     return detail::parse_npy_header(file);
   } catch (const detail::BadNpy& bad) {
     throw Error(Fault::data, "'" + path + "' " + bad.reason +
                                  "; save it with numpy.save as a C-ordered, little-endian array of "
-                                 "uint8, int32, int64, float32 or float64.");
+                                 "bool, (u)int8 to (u)int64, or float16 to float64.");
   }
 }
 

@@ -16,7 +16,7 @@ struct LoaderCounters {
   std::uint64_t filled = 0;   ///< samples written, leased or not
   double wait_s = 0;          ///< the consumer waited for a batch
   double caller_fill_s = 0;   ///< the consumer filled batches itself (0 workers)
-  double fill_s = 0;          ///< workers filled, summed over workers
+  double fill_s = 0;          ///< workers filled, or waited for their shard, summed over workers
   double idle_s = 0;          ///< workers had nothing to fill, summed over workers
 
   friend LoaderCounters operator-(LoaderCounters a, const LoaderCounters& b) noexcept {

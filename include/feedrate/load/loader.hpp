@@ -62,8 +62,8 @@ class Loader {
     return std::nullopt;
   }
 
-  /// Waits up to `timeout_s` for the next batch; true when next() would return or throw at once.
-  /// Throws as next() does when no sample was finished for `stall_s`.
+  /// Waits up to `timeout_s`; true when the next batch is there, if only with skipped samples, or
+  /// next() would throw. Throws as that does when no sample was finished for `stall_s`.
   bool wait(double timeout_s) {
     if (pending_ || !engine_->more() || pool_.size() == 0 || pool_.left_behind()) return true;
     if (engine_->head_is_ready() || engine_->leases() == engine_->slots()) return true;
@@ -107,7 +107,7 @@ class Loader {
           options.start);
     if (pool_.left_behind()) throw detail::forked();
     if (engine_->leases() > (pending_ ? 1U : 0U)) throw detail::leased();
-    if (!engine_->close(pool_.workers(), options.stall_s)) {
+    if (!detail::closes_in_time(*engine_, pool_.workers(), [&] { return counters().filled; })) {
       engine_->open();
       throw stalled();
     }

@@ -87,6 +87,20 @@ class QuietTime {
   std::uint64_t filled_ = 0;
 };
 
+/// Waits until no worker loads; false where no sample was finished for `stall_s` meanwhile, of all
+/// that `filled()` counts.
+template <class Engine, class Filled>
+bool closes_in_time(Engine& engine, const std::vector<std::unique_ptr<Worker>>& workers,
+                    Filled&& filled) {
+  const double stall_s = engine.options().stall_s;
+  QuietTime quiet;
+  while (!engine.close(workers, stall_s / 5)) {
+    quiet.add(stall_s / 5, stall_s / 5, filled());
+    if (quiet.reaches(stall_s)) return false;
+  }
+  return true;
+}
+
 /// Names the workers that are at a sample, and the sample.
 inline Error stalled(double stall_s, const std::vector<std::unique_ptr<Worker>>& workers,
                      const Source& source) {

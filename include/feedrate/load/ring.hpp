@@ -139,10 +139,10 @@ class Ring {
   void mark_tail(Slot& slot) noexcept {
     for (std::size_t f = 0; f < layout_.fields().size(); ++f) {
       const Field& field = layout_.fields()[f];
-      if (field.name != "label" || field.dtype != DType::i32) continue;
-      auto* begin = reinterpret_cast<std::int32_t*>(layout_.place(slot.data, f, slot.count));
-      auto* end = reinterpret_cast<std::int32_t*>(layout_.place(slot.data, f, layout_.batch()));
-      std::fill(begin, end, -1);
+      if (field.name != "label" || !is_signed_integer(field.dtype)) continue;
+      constexpr int all_bits = 0xff;  // -1 of any size
+      std::memset(layout_.place(slot.data, f, slot.count), all_bits,
+                  (layout_.batch() - slot.count) * field.bytes());
     }
   }
 

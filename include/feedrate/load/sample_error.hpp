@@ -19,7 +19,7 @@ class SampleError : public Error {
   SampleError(const std::string& sentence, std::size_t sample, std::exception_ptr cause)
       : Error(Fault::data, sentence), sample_(sample), cause_(std::move(cause)) {}
 
-  /// Its index in the dataset; of a stream, in its shard.
+  /// Its index in the dataset, also behind stream_of(); of another stream, in its shard.
   std::size_t sample() const noexcept { return sample_; }
   /// What the dataset threw.
   const std::exception_ptr& cause() const noexcept { return cause_; }
@@ -28,6 +28,17 @@ class SampleError : public Error {
   std::size_t sample_;
   std::exception_ptr cause_;
 };
+
+namespace detail {
+
+/// Thrown by a stream that is a dataset, for a sample that it could not load.
+struct FailedInSource {
+  std::size_t sample;  ///< its index
+  std::string name;
+  std::exception_ptr cause;
+};
+
+}  // namespace detail
 
 /// For a sampler that chose what is no sample.
 inline Error no_such_sample(std::size_t samples) {

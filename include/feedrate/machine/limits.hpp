@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "feedrate/core/quantity.hpp"
 #include "feedrate/core/system_files.hpp"
 #include "feedrate/machine/cgroup.hpp"
 #include "feedrate/machine/mounts.hpp"
@@ -102,15 +103,9 @@ inline int count_in(const std::vector<int>& mask, const std::vector<int>& online
   return static_cast<int>(count > 0 ? count : std::min(std::ssize(mask), std::ssize(online)));
 }
 
-/// One decimal, whatever the locale.
-inline std::string one_decimal(double value) {
-  const auto tenths = static_cast<long long>(std::llround(value * 10));
-  return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
-}
-
 inline std::string why_fewer(const CpuLimits& cpus) {
   if (cpus.usable >= cpus.visible) return "";
-  if (cpus.usable < cpus.affinity) return "cgroup quota " + one_decimal(*cpus.quota);
+  if (cpus.usable < cpus.affinity) return "cgroup quota " + one_or_two_decimals(*cpus.quota);
   return "affinity mask of " + std::to_string(cpus.affinity);
 }
 

@@ -2,6 +2,7 @@
 // Warming: a fixed part of a dataset is read into the page cache, and all trials use that part.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,25 +24,27 @@ struct WarmLimits {
   const std::atomic<bool>* stop = nullptr;
   std::size_t least = 0;             ///< samples that are read whatever they take, but for `stop`
   std::function<void()> alive = {};  ///< called after each sample, for whoever watches
-  std::size_t samples = 0;           ///< that the part shall have, whatever fits; 0: those that fit
-  std::size_t part = 0;              ///< and so many at least, read or not
+  std::size_t samples = 0;  ///< that the part has, all of which are read; 0: those that fit
+  std::size_t part = 0;     ///< and so many at least, read or not
 };
 
-/// Reads samples, in the order of a Subset with the same seed, until a limit is met; returns how
-/// many. A source that lies on no storage is warm as it is.
+/// Reads samples, in the order of a Subset with the same seed, until a limit is met, or as many as
+/// are told; returns how many. A source that lies on no storage is warm as it is.
 inline std::size_t warm_up(const Source& source, const WarmLimits& limits) {
   if (!source.stored()) return source.size();
   const Permutation choice(source.size(), limits.seed, 0);
   const double end_s = SteadyClock{}.now_s() + limits.seconds;
+  const bool is_told = limits.samples > 0;
+  const std::size_t last = is_told ? std::min(limits.samples, source.size()) : source.size();
   std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < source.size(); ++i) {
+  for (std::size_t i = 0; i < last; ++i) {
     bytes += source.touch(choice(i));
     if (limits.alive) limits.alive();
     const bool stopped = limits.stop && limits.stop->load(std::memory_order_relaxed);
     const bool enough = bytes >= limits.bytes || SteadyClock{}.now_s() >= end_s;
-    if (stopped || (enough && i + 1 >= limits.least)) return i + 1;
+    if (stopped || (!is_told && enough && i + 1 >= limits.least)) return i + 1;
   }
-  return source.size();
+  return last;
 }
 
 /// The part of `source` that lies in the page cache now: all of it, or a fixed random subset.

@@ -122,6 +122,18 @@ inline std::optional<double> of_best(const Report& report, const Trial& trial) {
   return trial.samples_per_s().estimate / best;
 }
 
+/// Rate of what is recommended over that of the reference: a script's in fresh processes, where
+/// those were run; else of new rounds, where there were any. Needs a tier.
+inline Interval proven_speedup(const Report& report) {
+  const Outcome& outcome = report.outcome;
+  if (outcome.choice().trial == outcome.reference) return {1, 1, 1};
+  const auto& confirmation = report.confirmation;
+  if (confirmation && confirmation->failure.empty() && confirmation->pairs > 0) {
+    return confirmation->speedup;
+  }
+  return outcome.verified.value_or(outcome.choice().speedup);
+}
+
 /// Floating-point operations per second of products on what trains, as measured; empty: unknown.
 inline std::optional<double> product_flops_per_s(const Report& report, Precision precision) {
   if (const auto& gpu = report.workload.gpu_ceilings) {

@@ -75,7 +75,10 @@ inline void refuse_all_failed(Sweep& sweep) {
   }
   if (outcome.interrupted) return;
   if (sweep.options().save) sweep.options().save(outcome);
-  throw Error(Fault::trials, "Every trial failed; the first because: " + first);
+  if (!first.empty()) throw Error(Fault::trials, "Every trial failed; the first because: " + first);
+  throw Error(Fault::trials,
+              "No config was measured: the reference needs more memory than it may take, and a "
+              "round of any other takes too long for the budget. Raise the budget or the limit.");
 }
 
 }  // namespace detail

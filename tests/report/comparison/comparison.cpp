@@ -91,6 +91,14 @@ TEST_CASE("GPUs of one model are one device, whatever their number", "[compariso
   CHECK(comparison_of(reports).differences.empty());
   reports[1].report.machine.gpus.list[1].name = "NVIDIA H100";
   CHECK(comparison_of(reports).differences.at(0).values.at(1) == "NVIDIA H100");
+  // Bug: scripts on two models, which are both "cuda".
+  for (NamedReport& one : reports) {
+    one.report.device = "cuda";
+    one.report.workload.script.emplace().gpu = "NVIDIA H200";
+  }
+  CHECK(comparison_of(reports).differences.empty());
+  reports[1].report.workload.script->gpu = "NVIDIA A100";
+  CHECK(comparison_of(reports).differences.at(0).values.at(1) == "NVIDIA A100");
 }
 
 TEST_CASE("Two runs on one machine are never compared without a word on drift", "[comparison]") {

@@ -40,6 +40,7 @@ TEST_CASE("The screen fits 24 lines, and the verdict comes first", "[screen]") {
   report.outcome.what_if.clear();  // they are shown where the user asks for them
   report.skips.clear();
   report.outcome.trials[0].config.accumulate = 1;
+  for (Round& round : report.outcome.trials[1].rounds) round.wait_s = 0.4 * round.duration_s;
   report.outcome.diagnoses.push_back(
       {.cause = Cause::epoch_boundary,
        .numbers = {.boundary_s = 1, .boundary_share = 0.2, .epoch_samples = 1e4}});
@@ -354,12 +355,26 @@ TEST_CASE("A reference that could not run says why", "[screen]") {
       ContainsSubstring("The reference does not fit into memory: The GPU has no room for it."));
 }
 
+TEST_CASE("A part of the reference that can't be measured alone says why", "[screen]") {
+  // Bug: "the run ended before", of a loader that crashed when it ran alone.
+  Report report = testing::example_report();
+  Trial& reference = report.outcome.trials[0];
+  reference.ceilings.reset();
+  CHECK_THAT(flowing(report), ContainsSubstring("No diagnosis: the run ended before"));
+  reference.reason = {Why::no_ceilings, "It crashed."};
+  CHECK_THAT(flowing(report),
+             ContainsSubstring("No diagnosis: its ceilings were not measured: It crashed."));
+}
+
 TEST_CASE("What holds the rate back as recommended is said below the causes", "[screen]") {
   // Bug: "SET ... 15.4x", and not a word of the GPU that waits 81 % of the time all the same.
   Report report = testing::example_report();
   Trial& chosen = report.outcome.trials[report.outcome.tiers[0].trial];
   chosen.config.workers = 16;
   chosen.ceilings = Ceilings{.loader = 8382, .copy = 343395, .device = 41350, .coupled = 7661};
+  // Bug: "waits 81 %" beside a busy of 44 %, where workers and the step share cores.
+  CHECK_THAT(flowing(report), !ContainsSubstring("As recommended"));
+  for (Round& round : chosen.rounds) round.wait_s = 0.81 * round.duration_s;
   CHECK_THAT(flowing(report),
              ContainsSubstring("As recommended the step waits 81 %: loading is the limit (at most "
                                "5.40x)."));

@@ -13,7 +13,17 @@
 /// The statements, run; and how they read.
 #define STATED(...) __VA_ARGS__ const std::string stated = #__VA_ARGS__
 
-namespace feedrate::settings_tests {
+namespace feedrate {
+namespace cuda {
+
+/// As in feedrate/cuda/feed.hpp, which needs a toolkit.
+struct Feed {
+  static int copies_in_flight() { return 2; }
+};
+
+}  // namespace cuda
+
+namespace settings_tests {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
@@ -37,9 +47,11 @@ std::string text_for(const Config& config, std::size_t which = 0) {
 TEST_CASE("The text to paste for a C++ program is C++", "[settings]") {
   // Bug: prose between the statements, or a name that the library does not know.
   const Pictures dataset;
+  // clang-format off: the text has no blank behind a brace
   {
     STATED(auto source = feedrate::make_source(dataset);
-           const feedrate::LoaderOptions options{.batch = 8, .workers = 2, .prefetch = 3};
+           const feedrate::LoaderOptions options{.batch = 8, .workers = 2, .prefetch = 3,
+               .copies_in_flight = feedrate::cuda::Feed::copies_in_flight()};
            feedrate::Loader loader(source, options););
     CHECK(text_for({.workers = 2, .prefetch = 3, .batch = 8}) == stated);
     CHECK(loader.next()->count() == 8);
@@ -47,13 +59,15 @@ TEST_CASE("The text to paste for a C++ program is C++", "[settings]") {
   {
     STATED(auto bytes = feedrate::make_source(dataset);
            auto source = std::make_shared<const feedrate::Normalized>(bytes, "image");
-           const feedrate::LoaderOptions options{.batch = 8, .workers = 0};
+           const feedrate::LoaderOptions options{.batch = 8, .workers = 0,
+               .copies_in_flight = feedrate::cuda::Feed::copies_in_flight()};
            feedrate::Loader loader(source, options);
            const feedrate::OptimizerSpec optimizer{.accumulate = 4};);
     CHECK(text_for({.preprocess = Preprocess::host, .batch = 8, .accumulate = 4}) == stated);
     CHECK(loader.next()->count() == 8);
     CHECK(optimizer.accumulate == 4);
   }
+  // clang-format on
 }
 
 TEST_CASE("Pinned memory and graphs are statements of their own", "[settings]") {
@@ -95,6 +109,7 @@ TEST_CASE("Changes of a script's step are lines of PyTorch", "[settings]") {
 }
 
 }  // namespace
-}  // namespace feedrate::settings_tests
+}  // namespace settings_tests
+}  // namespace feedrate
 
 #undef STATED

@@ -48,6 +48,10 @@ TEST_CASE("The table of what-ifs keeps to its columns, and is empty without any"
   }
   Outcome nothing = example();
   nothing.what_if.clear();
+  // Bug: --what-if of a script on two ranks, and not a word on what was asked for.
+  CHECK(what_if_text(nothing) ==
+        "IF    not measured: no copy (the device reads batches where they lie)\n");
+  nothing.not_applicable.pop_back();
   CHECK(what_if_text(nothing).empty());
 }
 
@@ -77,6 +81,7 @@ TEST_CASE("What another loader brought stands apart from the table, with the lin
   // Bug: another loader among the changes of the step.
   Outcome outcome = example();
   outcome.what_if = {{"cpp_loader", outcome.trials[1].config, 2410, {3.2, 3.0, 3.4}}};
+  outcome.not_applicable.clear();
   CHECK(what_if_text(outcome).empty());
   const std::string text = other_loader_text(outcome, 6, 200);
   CHECK(text.find("2,410 samples/s, 3.20x as fast as recommended (3.00 to 3.40)") !=

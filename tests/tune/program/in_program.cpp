@@ -246,6 +246,12 @@ TEST_CASE("Axes that a step without a config can't follow are an error", "[progr
   CHECK_THROWS_MATCHES(
       tune(waiting_data(), step, options), Error,
       MessageMatches(ContainsSubstring("doesn't divide the effective batch of 8")));
+  // Bug: bf16 recommended as a change of the batch, where rounding may not change.
+  options = quick();
+  options.space->precision = {Precision::fp32, Precision::bf16};
+  options.allowed = {Tier::safe, Tier::training};
+  CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,
+                       MessageMatches(ContainsSubstring("take 'precision' out of the space")));
   options = quick();
   options.space->prefetch = {};
   CHECK_THROWS_MATCHES(tune(waiting_data(), step, options), Error,

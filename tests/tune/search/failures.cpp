@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search where configs fail, or have no room in memory.
 #include <algorithm>
+#include <atomic>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -75,6 +76,23 @@ TEST_CASE("Where the script's own workers can't load, those that start in anothe
     const bool own = trial.config.workers > 0 && trial.config.start_method == StartMethod::own;
     CHECK((!own || trial.status == TrialStatus::failed));
   }
+}
+
+TEST_CASE("A round that was stopped says nothing of its config", "[search]") {
+  // Bug: a config with good rounds marked as failed, since Ctrl-C came while it was started again.
+  FormulaMachine machine = four_cores();
+  std::atomic<bool> stop{false};
+  TuneOptions options = wide();
+  options.stop = &stop;
+  int coupled = 0;
+  machine.refuse = [&](const Request& request) {
+    if (request.part != Part::coupled || ++coupled < 12) return;
+    stop = true;
+    throw Error(Fault::interrupted, "The run was interrupted.");
+  };
+  const Outcome outcome = tune(machine, options);
+  CHECK(outcome.interrupted);
+  for (const Trial& trial : outcome.trials) CHECK(trial.status != TrialStatus::failed);
 }
 
 TEST_CASE("A probe without memory for its batches uses fewer", "[search]") {

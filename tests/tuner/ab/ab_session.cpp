@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <functional>
+#include <random>
 
 #include "ab/ab_gate.hpp"
 #include "feedrate/core/error.hpp"
@@ -109,7 +110,22 @@ TEST_CASE("The budget ends it without a verdict, and the reason says so", "[ab]"
   MadeUp base = steady(1000), head = steady(1000);
   const Gate gate = gate_of(outcome_of(base, head, request), request);
   CHECK(gate.conclusion() == Conclusion::inconclusive);
-  CHECK_THAT(gate.metrics[0].reason, ContainsSubstring("raise --budget"));
+  CHECK(gate.metrics[0].reason == "One block of runs tells nothing: raise --budget.");
+}
+
+TEST_CASE("What makes runs longer depends on what is compared", "[ab]") {
+  // Bug: --seconds, which does nothing for commands that end by themselves.
+  AbRequest request;
+  request.options.most_blocks = 6;
+  request.metric = AbMetric::time;
+  std::mt19937 dice(1);
+  const auto restless = [&](int) {
+    return rate(1000 * (1 + 1e-3 * static_cast<double>(dice() % 900)));
+  };
+  MadeUp base(restless), head(restless);
+  const Gate gate = gate_of(outcome_of(base, head, request), request);
+  CHECK(gate.conclusion() == Conclusion::inconclusive);
+  CHECK_THAT(gate.metrics[0].reason, ContainsSubstring("give the commands more to do"));
 }
 
 TEST_CASE("Runs that measure different things are refused", "[ab]") {

@@ -27,7 +27,7 @@ TEST_CASE("Each fact of a machine that differs is named", "[check]") {
   now.gpus.list.back().uuid = "GPU-1";
   now.gpus.driver = "570";
   CHECK(machine_differences(base, now, nullptr) ==
-        Phrases{"CPU model: B, was A", "CPU quota: 2.00, was 4.00", "GPUs: H100 GPU-1, was none",
+        Phrases{"CPU model: B, was A", "usable CPUs: 2.00, was 4.00", "GPUs: H100 GPU-1, was none",
                 "GPU driver: 570, was none"});
 }
 

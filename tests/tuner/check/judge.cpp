@@ -81,6 +81,17 @@ TEST_CASE("A loss is found, and the part that moved is named", "[check]") {
   CHECK(find(metrics, "speedup").conclusion == Conclusion::slower);
 }
 
+TEST_CASE("A step or a reference that became faster is no loss", "[check]") {
+  // Bug: exit code 1 for a build whose step is 30 % faster, beside "neither became slower".
+  for (const auto& [shares, name] :
+       {std::pair(Shares{.device = 1.3}, "fed"), std::pair(Shares{.reference = 1.3}, "speedup")}) {
+    const auto metrics = judge_shares(shares);
+    CHECK(find(metrics, "samples_per_s").conclusion == Conclusion::pass);
+    CHECK_FALSE(find(metrics, name).conclusion.has_value());
+    CHECK(find(metrics, name).reason.starts_with("Not judged: the rate passes"));
+  }
+}
+
 TEST_CASE("Noise between processes makes a result inconclusive", "[check]") {
   // Bug: rounds of one process taken for independent ones. The baseline is of one process, which
   // may have been as lucky as the best of today's: a scatter of 10 % hides a loss of 8 %.

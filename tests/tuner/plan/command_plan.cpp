@@ -107,6 +107,18 @@ TEST_CASE("Workers of a script are to stay, and load no more ahead than an epoch
   CHECK_THROWS_AS(plan_sweep(built_in, limits_of(8), {}, pictures()), Error);
 }
 
+TEST_CASE("A limit of workers bounds those that are tried, and does not leave any below out",
+          "[plan]") {
+  // Bug: with --max-workers 16 on 4 CPUs fewer workers were tried than without it.
+  Prepared found;
+  found.info.script.emplace().batches = 1000;
+  TuneRequest request;
+  request.constraints.max_workers = 16;
+  const TuneOptions plan = plan_script(request, limits_of(4), found);
+  CHECK(plan.space.workers == std::vector{0, 1, 2, 4, 8, 16});
+  CHECK_FALSE(plan.space.workers_may_grow);
+}
+
 TEST_CASE("Workers start in another way only where that is allowed", "[plan]") {
   // Bug: workers that miss what the script made, recommended as a safe change; or the script's own
   // way tried twice.

@@ -68,6 +68,10 @@ inline bool is_missing_device(cudaError_t status) noexcept {
     throw Error(Fault::device,
                 "No GPU can be used (" + why + "): see nvidia-smi, or choose --device cpu.");
   }
+  if (status == cudaErrorNoKernelImageForDevice) {
+    throw Error(Fault::device, "This program was built for other GPUs (" + why +
+                                   "): build it on this machine, or with -Dgpu_arch.");
+  }
   throw Error(Fault::device, "The GPU refused (" + why + ").");
 }
 

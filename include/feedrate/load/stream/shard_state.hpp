@@ -6,12 +6,16 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "feedrate/core/thread.hpp"
 #include "feedrate/load/batch.hpp"
+#include "feedrate/load/sample_error.hpp"
+#include "feedrate/load/skips.hpp"
 #include "feedrate/load/sources/own_sample.hpp"
 #include "feedrate/load/stream/stream.hpp"
 
@@ -117,5 +121,28 @@ class ShardState {
   std::vector<std::byte*> places_;  ///< of the sample of sample_at()
   std::vector<std::int32_t*> length_places_;
 };
+
+/// A sample of a stream that could not be loaded.
+struct FailedSample {
+  std::size_t sample;  ///< in its shard; of a dataset, its index there
+  std::string name;    ///< of the shard, or of the sample
+  Skip skip;
+  std::exception_ptr cause;
+};
+
+/// The one that a shard has just failed to give. In a shuffled dataset its place is another one in
+/// each epoch, so that its index tells which it is.
+inline FailedSample failed_sample(const ShardState& shard, const std::string& shard_name,
+                                  const std::exception_ptr& cause) {
+  try {
+    std::rethrow_exception(cause);
+  } catch (const FailedInSource& of) {
+    return {of.sample, of.name, {of.sample, of.name, reason_of(of.cause)}, of.cause};
+  } catch (...) {
+    const auto sample = static_cast<std::size_t>(shard.position() - 1);
+    const std::string title = "sample " + std::to_string(sample) + " of " + shard_name;
+    return {sample, shard_name, {(shard.index() << 40) + sample, title, reason_of(cause)}, cause};
+  }
+}
 
 }  // namespace feedrate::inline v0::detail

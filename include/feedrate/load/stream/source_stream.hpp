@@ -46,7 +46,11 @@ class SourceStream {
       stream.order_.for_each(epoch_, at, 0, 1, [&](std::size_t, std::size_t i) {
         if (i >= stream.source_->size()) throw no_such_sample(stream.source_->size());
         Random random = stream.order_.random(epoch_, at, 0, i);
-        stream.source_->load(i, sample, random);
+        try {
+          stream.source_->load(i, sample, random);
+        } catch (...) {
+          throw detail::FailedInSource{i, stream.source_->name(i), std::current_exception()};
+        }
       });
       return true;
     }

@@ -56,11 +56,11 @@ class StreamEngine final : public SlotOwner {
   }
 
   /// Draws the next turn and fills its batch; false when there is no slot, or no turn to come. A
-  /// worker that waits for the shard of its turn is idle.
+  /// worker that waits for the shard of its turn is at work, as it could fill no other batch.
   bool fill_one(Worker& self) {
     const double asked_s = SteadyClock{}.now_s();
     const std::optional<Turn> turn = draw();
-    Worker::add(self.idle_s, SteadyClock{}.now_s() - asked_s);
+    Worker::add(turn ? self.fill_s : self.idle_s, SteadyClock{}.now_s() - asked_s);
     if (!turn) return false;
     const std::size_t count = self.timed([&] { return fill(*turn); });
     turn->shard->mutex().unlock();
@@ -212,13 +212,13 @@ class StreamEngine final : public SlotOwner {
     }
   }
 
-  void handle(const detail::ShardState& shard, std::exception_ptr cause) {
-    const auto sample = static_cast<std::size_t>(shard.position() - 1);
-    const std::string name = stream_->name(shard.index()), reason = reason_of(cause);
-    const Skip skip{(shard.index() << 40) + sample,
-                    "sample " + std::to_string(sample) + " of " + name, reason};
-    if (skips_.admit(skip, options_.max_skips)) return;
-    throw SampleError(sentence_of_failure(sample, name, reason, options_.max_skips), sample, cause);
+  void handle(const detail::ShardState& shard, const std::exception_ptr& cause) {
+    const detail::FailedSample failed =
+        detail::failed_sample(shard, stream_->name(shard.index()), cause);
+    if (skips_.admit(failed.skip, options_.max_skips)) return;
+    throw SampleError(
+        sentence_of_failure(failed.sample, failed.name, failed.skip.reason, options_.max_skips),
+        failed.sample, failed.cause);
   }
 
   std::unique_ptr<const detail::AnyStream> stream_;

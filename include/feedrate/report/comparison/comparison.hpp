@@ -55,8 +55,12 @@ struct Condition {
   std::string (*value)(const NamedReport&);
 };
 
-/// "cpu", "emulated:h100/resnet50" or "NVIDIA H100": not which of the GPUs of a machine it was.
+/// "cpu", "emulated:h100/resnet50" or "NVIDIA H100", also of a script's: not which of the GPUs of a
+/// machine it was.
 inline std::string device_model(const Report& report) {
+  if (const auto& script = report.workload.script; script && !script->gpu.empty()) {
+    return script->gpu;
+  }
   const std::string text = device_text(report);
   return report.device.starts_with("cuda:") ? text.substr(0, text.rfind(" (")) : text;
 }

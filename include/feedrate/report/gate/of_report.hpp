@@ -68,17 +68,6 @@ inline std::optional<Interval> utilization_interval(const Report& report, const 
   return as_rate(*share, trial.samples_per_s(), report.accelerator ? 1 : std::sqrt(rounds + 1));
 }
 
-/// A script's is that of fresh processes, where those were run.
-inline std::optional<Interval> speedup_interval(const Report& report) {
-  const Outcome& outcome = report.outcome;
-  if (outcome.choice().trial == outcome.reference) return exact(1);
-  const auto& confirmation = report.confirmation;
-  if (confirmation && confirmation->failure.empty() && confirmation->pairs > 0) {
-    return confirmation->speedup;
-  }
-  return outcome.verified.value_or(outcome.choice().speedup);
-}
-
 }  // namespace detail
 
 /// What `--require` of a run may name.
@@ -100,7 +89,9 @@ inline constexpr std::array<RunMetric, 7> run_metrics = {{
                                        [](const Round& round) { return round.first_batch_s; });
      }},
     {{"speedup", "1"},
-     [](const Report& report, const Trial&) { return detail::speedup_interval(report); }},
+     [](const Report& report, const Trial&) -> std::optional<Interval> {
+       return proven_speedup(report);
+     }},
     {{"memory_bytes", "bytes", false},
      [](const Report&, const Trial& trial) -> std::optional<Interval> {
        if (trial.memory_bytes == 0) return std::nullopt;

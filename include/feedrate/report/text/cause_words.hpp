@@ -27,9 +27,9 @@ inline std::string factor(double ratio) {
   return format_number(ratio) + "x";
 }
 
-/// "2", "1.5", "10,000": no decimals where there are none.
+/// "2", "1.5", "2.25", "10,000": no decimals where there are none.
 inline std::string count_text(double count) {
-  return grouped(fixed(count, count == std::round(count) ? 0 : 1));
+  return grouped(count == std::round(count) ? fixed(count, 0) : one_or_two_decimals(count));
 }
 
 /// "1 core", "1.5 cores", "4 workers".

@@ -20,9 +20,11 @@ inline std::string text_of(const Comparison& comparison) {
   } else {
     text += "too little was measured to compare (";
   }
-  text += std::to_string(comparison.blocks) + " blocks of four runs";
+  text += std::to_string(comparison.blocks) +
+          (comparison.blocks == 1 ? " block of four runs" : " blocks of four runs");
   if (comparison.disturbed > 0) {
-    text += ", " + std::to_string(comparison.disturbed) + " disturbed ones left out";
+    text += ", " + std::to_string(comparison.disturbed) +
+            (comparison.disturbed == 1 ? " disturbed one" : " disturbed ones") + " left out";
   }
   if (comparison.wanted > 0) {
     text += ", about " + std::to_string(comparison.wanted) + " would be needed";

@@ -24,7 +24,9 @@ inline std::string use_text(const AcceleratorUse& use, const Accelerator& accele
   const bool bounded = std::isfinite(use.utilization.relative_error());
   const double half = (use.utilization.high - use.utilization.low) / 2;
   const std::string error = bounded ? " ±" + fixed(100 * half, 1) : "";
-  return "utilization " + fixed(100 * use.utilization.estimate, 1) + error + " %, " +
+  double percent = 100 * use.utilization.estimate;
+  if (percent < 100 * accelerator.wanted) percent = std::floor(10 * percent) / 10;
+  return "utilization " + fixed(percent, 1) + error + " %, " +
          (use.reaches(accelerator.wanted) ? "reaches" : "below") + " the " +
          format_percent(accelerator.wanted) + " wanted";
 }
@@ -35,9 +37,10 @@ inline std::string worker_count(int workers) {
   return std::to_string(workers) + (workers == 1 ? " worker" : " workers");
 }
 
-/// How many could be fed: whole ones, and below ten also the part of another.
+/// How many could be fed, no more than can: whole ones, and below ten also the part of another.
 inline std::string fed_text(const Emulation& emulation) {
-  const double fed = emulation.accelerators_fed();
+  const double all = emulation.accelerators_fed(), parts = all < 10 ? 100 : 1;
+  const double fed = std::floor(all * parts) / parts;
   return "One accelerator needs " + format_number(emulation.accelerator.demand_samples_per_s(), 4) +
          " samples/s. The loader alone reaches " +
          format_number(emulation.loader_samples_per_s, 4) + " with " +
@@ -48,8 +51,8 @@ inline std::string fed_text(const Emulation& emulation) {
 /// What would have to change; empty where one is fed.
 inline std::string change_text(const Emulation& emulation) {
   if (emulation.speedup_needed() <= 1) return {};
-  std::string text =
-      "To feed one, the loader must be " + format_number(emulation.speedup_needed()) + "x as fast";
+  const double enough = std::ceil(100 * emulation.speedup_needed()) / 100;
+  std::string text = "To feed one, the loader must be " + format_number(enough) + "x as fast";
   if (emulation.sample_cpu_s > 0) {
     text += ": a sample may take " + format_duration(emulation.sample_cpu_allowed_s()) +
             " of CPU time, but takes " + format_duration(emulation.sample_cpu_s);

@@ -38,15 +38,14 @@ inline double samples_of_epoch(const WorkloadInfo& workload) {
 inline WaitingCosts waiting_costs(const Report& report) {
   const Outcome& outcome = report.outcome;
   const Trial& now = outcome.trials[outcome.reference];
-  std::optional<double> waiting, epoch_s;
-  if (const auto fed = now.fed()) waiting = 1 - *fed;
+  std::optional<double> waiting = now.waiting(), epoch_s;
+  if (const auto fed = now.fed(); !waiting && fed) waiting = 1 - *fed;
   if (const double samples = detail::samples_of_epoch(report.workload);
       samples > 0 && !now.rounds.empty()) {
     epoch_s = samples / now.samples_per_s().estimate;
   }
-  const bool keeps = outcome.tiers.empty() || outcome.choice().trial == outcome.reference;
-  const double proven = keeps ? 1 : outcome.verified.value_or(outcome.choice().speedup).estimate;
-  return waiting_costs(report.price.value_or(Price{}), waiting, epoch_s, proven);
+  const double gain = outcome.tiers.empty() ? 1 : proven_speedup(report).estimate;
+  return waiting_costs(report.price.value_or(Price{}), waiting, epoch_s, gain);
 }
 
 /// "At 3.50 EUR/h, waiting for data costs 42.00 a day and 1.20 an epoch. The change saves 60.10 a

@@ -149,9 +149,11 @@ inline std::string exit_text(const Script& script, const Outcome& outcome) {
   };
   const Config& recommended = outcome.recommended().config;
   if (!script.waits_at_exit || !waits(recommended) || waits(script.config)) return {};
-  return "At the end of the script PyTorch " + script.torch + " waits 5 s for each of the " +
-         std::to_string(recommended.workers) +
-         " workers, if the DataLoader still exists: delete it before (del loader), or use PyTorch "
+  return "At the end of the script PyTorch " + script.torch + " waits 5 s for " +
+         (recommended.workers == 1
+              ? "the worker"
+              : "each of the " + std::to_string(recommended.workers) + " workers") +
+         ", if the DataLoader still exists: delete it before (del loader), or use PyTorch "
          "2.15.";
 }
 

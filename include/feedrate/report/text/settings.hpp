@@ -41,17 +41,19 @@ inline std::string fields_of(OptionsWith options, const Config& config) {
 }
 
 /// In the order of LoaderOptions. Without workers nothing is prefetched.
-inline std::string loader_fields(const Config& config) {
+inline std::string loader_fields(const Config& config, bool copies) {
   std::string text;
   add_field(text, axis_of(&Config::batch), config);
   add_field(text, axis_of(&Config::workers), config);
   if (config.workers > 0) add_field(text, axis_of(&Config::prefetch), config);
+  if (copies) text += ", .copies_in_flight = feedrate::cuda::Feed::copies_in_flight()";
   const std::string others = fields_of(OptionsWith::loader, config);
   return others.empty() ? text : text + ", " + others;
 }
 
-/// Statements of C++, in which `dataset` is the user's; `field` holds its pixels.
-inline std::string feedrate_text(const Config& config, const std::string& field) {
+/// Statements of C++, in which `dataset` is the user's; `field` holds its pixels. `copies`: batches
+/// go to a GPU.
+inline std::string feedrate_text(const Config& config, const std::string& field, bool copies) {
   std::string text = "auto source = feedrate::make_source(dataset);";
   if (config.preprocess == Preprocess::host) {
     text =
@@ -59,7 +61,7 @@ inline std::string feedrate_text(const Config& config, const std::string& field)
         " auto source = std::make_shared<const feedrate::Normalized>(bytes, \"" +
         field + "\");";
   }
-  text += " const feedrate::LoaderOptions options{" + loader_fields(config) +
+  text += " const feedrate::LoaderOptions options{" + loader_fields(config, copies) +
           "}; feedrate::Loader loader(source, options";
   if (config.pinned) {
     text +=
@@ -142,7 +144,7 @@ inline std::vector<Setting> settings_for(const Report& report) {
   const bool copies = report.device.starts_with("cuda");
   const bool sends_bytes =
       copies && report.workload.pixels && config.preprocess == Preprocess::device;
-  return {{"feedrate", detail::feedrate_text(config, report.workload.field), "feedrate"},
+  return {{"feedrate", detail::feedrate_text(config, report.workload.field, copies), "feedrate"},
           detail::torch_setting(config, sends_bytes)};
 }
 

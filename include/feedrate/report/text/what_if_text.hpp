@@ -66,14 +66,15 @@ inline std::string what_if_meaning(std::string_view name) {
   return std::string(name);
 }
 
-/// The table as lines of at most `width` columns, each ended; empty without what-ifs. The configs
-/// are told apart as the reference and what is recommended. A change of a script's step shows the
-/// rate of its loop with what is recommended.
+/// The table as lines of at most `width` columns, each ended, or why there is none; empty where
+/// none was asked for. The configs are told apart as the reference and what is recommended. A
+/// change of a script's step shows the rate of its loop with what is recommended.
 inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
                                 std::size_t width = 80) {
   std::vector<WhatIf> rows = outcome.what_if;
   std::erase_if(rows, [](const WhatIf& row) { return row.name == cpp_loader.name; });
-  if (rows.empty()) return {};
+  const std::string left_out = detail::what_ifs_left_out(outcome);
+  if (rows.empty()) return left_out.empty() ? "" : labelled("IF", left_out, indent, width);
   const Config& reference = outcome.trials[outcome.reference].config;
   const std::string columns = width < 60 ? "gain" : "samples/s, gain";
   const bool of_step = step_lever_named(rows.front().name) != nullptr;
@@ -86,7 +87,6 @@ inline std::string what_if_text(const Outcome& outcome, std::size_t indent = 6,
     if (!of_step && std::exchange(head, of) != of) text += labelled("", of, indent, width);
     text += detail::what_if_row(row, indent + 2, width);
   }
-  const std::string left_out = detail::what_ifs_left_out(outcome);
   if (!left_out.empty()) text += labelled("", left_out, indent, width);
   if (of_step) text += labelled("", "none is recommended: check that it converges", indent, width);
   return text;

@@ -90,10 +90,9 @@ inline std::optional<Claim> no_overlap(const Case& of) {
     better = Alternative{canonical(one), of.gain_of(time.coupled_s - beside_s), false};
   }
   if (!is_worth_it(of, better)) return std::nullopt;
-  const double waiting =
-      std::max(of.trial().waiting().value_or(0), of.account.gap_s() / of.account.coupled_s);
+  const double gap = of.account.gap_s() / of.account.coupled_s;
   Claim claim = claim_of(of, Cause::no_overlap, TimeComponent::feeding, *better);
-  claim.diagnosis.numbers.waiting_share = waiting;
+  claim.diagnosis.numbers.waiting_share = of.trial().waiting().value_or(gap);
   add_load_times(of, claim.diagnosis.numbers);
   return claim;
 }

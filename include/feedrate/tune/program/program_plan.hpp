@@ -135,6 +135,25 @@ inline void refuse_unreachable(const TuneOptions& plan) {
   });
 }
 
+/// Tiers build on each other: a change of one that is not allowed would come along with a wider
+/// one.
+inline void refuse_left_out(const TuneOptions& plan) {
+  const auto& allowed = plan.allowed;
+  for_each_axis_of(plan.space, [&](const auto& axis, const auto& values) {
+    const bool is_told = axis.tier == Tier::safe || allowed.empty() || axis.tier > allowed.back() ||
+                         std::find(allowed.begin(), allowed.end(), axis.tier) != allowed.end();
+    const auto own = plan.reference.*axis.field;
+    if (is_told || std::all_of(values.begin(), values.end(), [&](auto v) { return v == own; })) {
+      return;
+    }
+    const std::string name(axis.name), tier(tier_names[static_cast<std::size_t>(axis.tier)]);
+    throw Error(Fault::usage, "The space has other values of '" + name + "' than " +
+                                  value_text(own) + ", and a wider tier than '" + tier +
+                                  "' is allowed, but not that one: allow it, or take '" + name +
+                                  "' out of the space.");
+  });
+}
+
 inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
                            std::size_t samples) {
   const int cpus = limits.cpus.usable;
@@ -151,6 +170,7 @@ inline TuneOptions plan_of(const ProgramOptions& options, const Limits& limits,
   refuse_config(plan.reference, samples);
   plan.allowed = options.allowed;
   refuse_unreachable(plan);
+  refuse_left_out(plan);
   plan.max_memory_bytes = options.max_memory_bytes;
   plan.objective = options.objective;
   plan.budget_s = options.budget_s;

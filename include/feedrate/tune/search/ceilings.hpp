@@ -151,7 +151,7 @@ inline void look_at(Sweep& sweep, std::size_t index, double share) {
   ask_beyond_rates(
       sweep, [&] { trial.epoch_boundary_s = sweep.measurer().epoch_boundary_s(trial.config); },
       [&](const std::string& why) {
-        trial.reason = {Why::no_epoch_boundary, why};
+        if (trial.reason.empty()) trial.reason = {Why::no_epoch_boundary, why};
       });
 }
 

@@ -109,11 +109,13 @@ class Sweep {
     const auto round = calm_attempt({Part::coupled, config, round_options_of(config)}, phase);
     Trial& trial = outcome_.trials[index];
     if (!round || !has_score(*round)) {
+      if (stopped()) return std::nullopt;  // a round that was stopped says nothing of its config
       give_up(trial);
       trial.stderr_tail = stderr_tail_;
       return std::nullopt;
     }
     trial.status = TrialStatus::measured;
+    trial.reason = {};
     trial.rounds.push_back(*round);
     if (trial.rounds.size() == 1) memory_.judge_again(outcome_.trials, outcome_.reference);
     if (!is_open(index)) return std::nullopt;
