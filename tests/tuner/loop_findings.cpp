@@ -53,7 +53,7 @@ TEST_CASE("What a round has shown of a loop stays known", "[loop_findings]") {
   CHECK(told[1].starts_with("The script changes these values of its dataset"));
 }
 
-TEST_CASE("A loader that was made anew once is so in each epoch", "[loop_findings]") {
+TEST_CASE("A loader that the script made again is made in each epoch", "[loop_findings]") {
   // Bug: no warning where the last round lay in the first epoch of a launch.
   LoopFindings findings;
   Json answer = quiet();

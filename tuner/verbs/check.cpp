@@ -161,8 +161,7 @@ void CheckRun::judge_blocks() {
   const auto kept = static_cast<int>(now_.blocks.size());
   const auto disturbed = static_cast<int>(all.size()) - kept;
   if (disturbed == 0) return;
-  const std::string count = format_count(static_cast<std::size_t>(disturbed)) + " of " +
-                            format_count(all.size()) +
+  const std::string count = std::to_string(disturbed) + " of " + format_count(all.size()) +
                             (disturbed == 1 ? " processes does not" : " processes do not") +
                             " count: others took more of the CPUs than when the baseline was made.";
   if (disturbed <= kept && kept >= Remeasuring::least_blocks) {

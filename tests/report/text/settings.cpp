@@ -47,7 +47,7 @@ std::string text_for(const Config& config, std::size_t which = 0) {
 TEST_CASE("The text to paste for a C++ program is C++", "[settings]") {
   // Bug: prose between the statements, or a name that the library does not know.
   const Pictures dataset;
-  // clang-format off: the text has no blank behind a brace
+  // clang-format off
   {
     STATED(auto source = feedrate::make_source(dataset);
            const feedrate::LoaderOptions options{.batch = 8, .workers = 2, .prefetch = 3,
