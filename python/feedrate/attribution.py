@@ -11,8 +11,8 @@ PATIENCE_S = 30.0  # without any sign of training
 STRANGE_S = 6.0  # of training without a batch of a DataLoader, until that is said
 MANY = 10  # updates: more than are made on what a script took ahead
 IDLE = 3  # calls of backward() since a pass began that has given no batch: another rank loads for this one
-IN_CHILD = ("trains in a process that it makes by fork(), where no loader is seen: train in the process that is launched, "
-            "or launch it with torchrun")
+IN_CHILD = ("trains in a process that it forks, where no loader is seen: train in the process that is launched, or "
+            "launch it with torchrun")
 SO_FAR = ("So far the script trains without a DataLoader. After %.0f s of that the run ends; --loader NAME waits "
           "longer." % PATIENCE_S)
 

@@ -18,8 +18,9 @@ def path():
 def libraries_of_pytorch():
     """The folders in which wheels of PyTorch have cuBLAS."""
     found = importlib.util.find_spec("nvidia")
-    return [folder for place in (found.submodule_search_locations or [] if found else [])
-            for pattern in ("cu[0-9]*/lib", "cublas/lib") for folder in sorted(glob.glob(os.path.join(place, pattern)))]
+    places = found.submodule_search_locations or [] if found else []
+    return [folder for place in map(glob.escape, places) for pattern in ("cu[0-9]*/lib", "cublas/lib")
+            for folder in sorted(glob.glob(os.path.join(place, pattern)))]
 
 
 def main():

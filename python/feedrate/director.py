@@ -104,7 +104,7 @@ class Seen:
             self._length = length_of(loader.sampler)
 
     def gave_in(self, number):
-        """It gave a batch in the pass that was begun as that one."""
+        """A batch of the pass with this number was given."""
         self.overlaps |= number < self.passes and self._has_newest_given
         self._has_newest_given |= number == self.passes
 

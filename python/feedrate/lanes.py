@@ -219,6 +219,7 @@ class Copies:
     def __init__(self, workers):
         self._left = workers + 1  # until that batch
         self._first = None
+        worker_info.forget()
 
     def see(self, batch):
         """A batch in its turn, from the first. Raises ValueError where it shows that."""

@@ -163,6 +163,7 @@ def train(loader, step, address):
     from .lanes import inner_of
     from .session import Session
     from .training import TrainingSigns
+    from .worker_info import watch
 
     class Served(Session):
         def _end(self):
@@ -185,6 +186,7 @@ def train(loader, step, address):
         signs.forget()
     served.keep(inner)
     served.greet({"loader": described(loader), "others": [], "copies": signs.copies()})
+    end_watch = watch(sys.modules["torch.utils.data.dataloader"])
     try:
         while True:
             for batch in served:
@@ -193,6 +195,7 @@ def train(loader, step, address):
     except Over:
         pass
     finally:
+        end_watch()
         served.close()
         if getattr(loader, "_iterator", None) is inner:  # its workers have ended
             object.__setattr__(loader, "_iterator", None)

@@ -65,7 +65,7 @@ class Rounds(Pairs):
     def _whole_epoch(self, lane, config, wanted):
         """Batches of an epoch, where rounds of the lane are whole ones; else 0."""
         batches = self._boundaries.whole_epoch(lane, config, config["batch"] / self._batch, wanted)
-        if batches and self._lanes.have_no_end():  # the script does not expect one either
+        if batches and self._lanes.have_no_end():  # the script does not expect an end either
             self._epochs.have_no_end()
             batches = lane.by_epochs[config["prefetch"]] = 0
         return batches

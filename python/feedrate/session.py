@@ -28,7 +28,7 @@ from .training import Updates
 from .window import Wanted
 
 LEAST_UPDATES = 3  # a round that has the batches of so many must contain one
-LOOKS_IN_STEP = 3  # steps in which is looked whether they change the dataset
+LOOKS_IN_STEP = 3  # first steps that are checked for changes to the dataset
 EPOCH_ENDS = object()  # in the place of a batch
 LONGEST_ELSEWHERE_S, MOST_ELSEWHERE = 15.0, 64  # seconds between two epochs, and updates on another loader's batches
 
@@ -295,9 +295,10 @@ class Session(Rounds, Greeting):
         gave_s = self._now()
         self._times, self._marks = times, [times.mark()] if times is not None else []
         yield batch
-        self._sets_in_step |= self._changed_since(held)
         evaluated_s = self.evaluations.end_step()
         step_s = self._now() - gave_s
+        if not self._outside:
+            self._sets_in_step |= self._changed_since(held)
         if times is not None and not self._outside:
             self._add_marks(times, evaluated_s > 0)
         step_s -= evaluated_s

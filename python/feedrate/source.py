@@ -125,7 +125,7 @@ def _maker(frames, kinds):
         if kind == "ours":
             made = _first_argument(frame)
         elif frame.f_globals.get("__name__") == "typing":
-            continue  # which makes an object of a class with a parameter, as DataLoader[Batch]
+            continue  # it calls the class of DataLoader[Batch]
         elif made is None or _first_argument(frame) is not made:
             return str(frame.f_globals.get("__name__")).partition(".")[0]
     return None

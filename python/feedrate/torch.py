@@ -283,9 +283,9 @@ class _Files:
 
         self.images = self.images or self._images()
         try:
-            return Loader(self.images, batch=min(loader.batch_size, self._most(loader.sampler)), workers=loader.num_workers,
-                          prefetch=loader.prefetch_factor or PREFETCH, drop_last=loader.drop_last,
-                          stall_s=loader.timeout or 60)
+            return Loader(self.images, batch=min(loader.batch_size, self._most(loader.sampler)),
+                          workers=loader.num_workers, prefetch=loader.prefetch_factor or PREFETCH,
+                          drop_last=loader.drop_last, stall_s=loader.timeout or 60)
         except (MemoryError, ValueError) as reason:
             raise transforms.Unknown(str(reason).rstrip(".")) from None
 
@@ -306,7 +306,7 @@ class _Files:
 
     def _laid_out(self, images):
         """In the memory format that was asked for, which stacking loses."""
-        is_other = self.channels_last and images.dim() == 4
+        is_other = self.channels_last and getattr(images, "ndim", None) == 4
         return images.contiguous(memory_format=torch.channels_last) if is_other else images
 
     @property

@@ -11,15 +11,30 @@ _asked = mmap.mmap(-1, 1)  # shared with the workers that fork makes
 
 
 def was_asked():
-    """By the script or one of its libraries; workers that spawn makes do not tell."""
+    """By the script or one of its libraries, since the last forget(); workers that spawn makes do not tell."""
     return _asked[0] != 0
 
 
+def forget():
+    _asked[0] = 0
+
+
 def watch(module):
-    """From now on the questions to `module`, that of PyTorch's DataLoader, and to its package are seen."""
-    for holder in (module, sys.modules.get(DATA_PACKAGE)):
-        if hasattr(holder, "get_worker_info"):
-            holder.get_worker_info = _seen(holder.get_worker_info)
+    """From now on the questions to `module`, that of PyTorch's DataLoader, are seen; returns a function that ends that.
+    What is asked has several names, and must be one thing to be pickled."""
+    workers = getattr(getattr(module, "_utils", None), "worker", None)
+    holders = [holder for holder in (workers, module, sys.modules.get(DATA_PACKAGE))
+               if hasattr(holder, "get_worker_info")]
+
+    def put(get):
+        for holder in holders:
+            holder.get_worker_info = get
+
+    if not holders:
+        return lambda: None
+    original = holders[0].get_worker_info
+    put(_seen(original))
+    return lambda: put(original)
 
 
 def _seen(get):

@@ -589,7 +589,7 @@ class ByHand(Choosing):
         # Bug: "trains without a DataLoader of PyTorch", of a script that has one in a process of its own.
         with mock.patch.object(os, "getpid", lambda: -1):
             self.train_by_hand(20, seconds=1.0)
-        self.assertRegex(self.told()[0][1], "^trains in a process that it makes by fork")
+        self.assertRegex(self.told()[0][1], "^trains in a process that it forks")
 
     def test_is_told_of_at_the_end_of_a_short_script(self):
         # Bug: "No loop of the script trains", and the loader that validates was tuned in another launch.

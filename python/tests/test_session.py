@@ -858,7 +858,8 @@ class Epochs(Asking):
                 return itertools.cycle(range(12))
 
         loader = data.DataLoader(Numbers(12), batch_size=4, sampler=Endless())
-        session = self.session([question("coupled"), question("device"), question("coupled")], loader)
+        whole = question("coupled", {"workers": 2, "prefetch": 2})  # which load a whole epoch ahead
+        session = self.session([question("coupled"), whole, question("coupled")], loader)
         with self.assertRaises(Over):
             for _ in range(1000):
                 next(session)

@@ -13,6 +13,7 @@ import tempfile
 import threading
 import unittest
 import warnings
+from unittest import mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent))
@@ -20,7 +21,7 @@ sys.path.append(str(HERE.parent))
 try:
     import torch
     import torchvision.transforms as v1
-    from PIL import Image
+    from PIL import Image, ImageFile
     from torch.utils import data
     from torchvision.datasets import ImageFolder
     from torchvision.transforms import v2
@@ -120,6 +121,11 @@ class TestSameAsPyTorch(WithFolder):
         parts = data.random_split(folder, [30, 11], torch.Generator().manual_seed(1))
         for part in (parts[0], data.Subset(parts[0], range(5, 25))):
             self.check(*self.both(part, batch_size=7, shuffle=True))
+        # Bug: "A sampler chose a negative sample", which PyTorch counts from the end.
+        self.check(*self.both(data.Subset(folder, range(-9, 0)), batch_size=4))
+        self.check(*self.both(folder, batch_size=4, sampler=[-1, 3, -41]))
+        # Bug: memory for four batches of so many samples.
+        self.check(*self.both(folder, batch_size=1_000_000_000))
         weights = torch.arange(41.0)
         for sampler in (data.WeightedRandomSampler(weights, 60), data.SubsetRandomSampler([3, 1, 2]),
                         data.distributed.DistributedSampler(folder, 3, 1)):
@@ -226,6 +232,10 @@ class TestLoops(WithFolder):
         images, _ = next(iter(self.loader(memory_format=torch.channels_last)))
         self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))
         self.assertTrue(torch.equal(images, next(iter(self.loader()))[0]))
+        # Bug: the layout is lost where more is done to each image.
+        erased = v1.Compose([*EVALUATE.transforms, v1.RandomErasing(1.0)])
+        images, _ = next(iter(DataLoader(self.folder(erased), batch_size=8, memory_format=torch.channels_last)))
+        self.assertTrue(images.is_contiguous(memory_format=torch.channels_last))
 
     def test_pinned_batches_are_made_by_another_thread(self):
         # Bug: the loop waits for each copy, or a loop that is left keeps the loader busy. There is no
@@ -349,6 +359,36 @@ class TestLoops(WithFolder):
         finally:
             bad.write_bytes(whole)
 
+    def test_a_file_that_pil_reads_is_left_to_pytorch(self):
+        # Bug: a training that ends at a truncated file, where PIL was told to take such files.
+        bad = self.root / "a" / "00.jpg"
+        whole = bad.read_bytes()
+        try:
+            bad.write_bytes(whole[:-len(whole) // 3])
+            with mock.patch.object(ImageFile, "LOAD_TRUNCATED_IMAGES", True):
+                with self.assertWarnsRegex(UserWarning, "PyTorch loads this batch, .*00.jpg"):
+                    self.assertEqual(sum(len(labels) for _, labels in self.loader()), 41)
+            with self.assertRaisesRegex(RuntimeError, "00.jpg"):
+                list(self.loader())
+        finally:
+            bad.write_bytes(whole)
+
+    def test_a_loader_goes_on_in_a_process_made_by_fork(self):
+        # Bug: an error about threads, in the first loop of a process that PyTorch's loader serves.
+        loader = self.loader(shuffle=False, num_workers=1)
+        self.assertEqual(sum(len(labels) for _, labels in loader), 41)
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                os.write(write, b"%d" % sum(len(labels) for _, labels in loader))
+            finally:
+                os._exit(0)
+        os.close(write)
+        os.waitpid(child, 0)
+        with os.fdopen(read) as said:
+            self.assertEqual(said.read(), "41")
+
     def test_health_and_a_damaged_file(self):
         loader = self.loader()
         self.assertIsNone(loader.health())
@@ -365,6 +405,13 @@ class TestLoops(WithFolder):
         self.assertEqual(sum(len(labels) for _, labels in loader), 41)
 
 
+class Several(ImageFolder):
+    """Makes of some samples at once what it likes, as PyTorch's fetcher asks it to."""
+
+    def __getitems__(self, samples):
+        return [self[sample] for sample in samples]
+
+
 class TestLeftToPyTorch(WithFolder):
     def test_each_reason_is_a_warning_and_the_batches_come(self):
         # Bug: something is ignored in silence, or refused although PyTorch can do it.
@@ -374,7 +421,7 @@ class TestLeftToPyTorch(WithFolder):
         changed = v1.Compose([v1.Resize((48, 48)), blur, v1.ToTensor()])
         for dataset, keywords, words in (
                 (tensors, {}, "TensorDataset"), (other_loader, {}, "loader function"),
-                (self.folder(changed), {}, "GaussianBlur"),
+                (self.folder(changed), {}, "GaussianBlur"), (Several(self.root, EVALUATE), {}, "__getitems__"),
                 (self.folder(v1.Compose([v1.RandomResizedCrop(8, (0.8, 1.2)), v1.ToTensor()])), {}, "scale|area"),
                 (plain, {"batch_size": None}, "no batches"),
                 (plain, {"batch_sampler": [[1, 2], [3]]}, "batch_sampler")):

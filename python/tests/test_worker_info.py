@@ -15,13 +15,18 @@ from feedrate import worker_info
 
 class Questions(unittest.TestCase):
     def setUp(self):
-        self.module = types.SimpleNamespace(get_worker_info=lambda: None)
-        self.package = types.SimpleNamespace(get_worker_info=lambda: "worker 0")
+        self.info = "worker 0"
+
+        def get_worker_info():
+            return self.info
+
+        self.module = types.SimpleNamespace(get_worker_info=get_worker_info)
+        self.package = types.SimpleNamespace(get_worker_info=get_worker_info)
         for patch in (mock.patch.object(worker_info, "_asked", mmap.mmap(-1, 1)),
                       mock.patch.dict(sys.modules, {worker_info.DATA_PACKAGE: self.package})):
             patch.start()
             self.addCleanup(patch.stop)
-        worker_info.watch(self.module)
+        self.end = worker_info.watch(self.module)
 
     def ask_as(self, module):
         names = {"__name__": module, "data": self.package}
@@ -40,8 +45,19 @@ class Questions(unittest.TestCase):
         self.assertFalse(worker_info.was_asked())
 
     def test_outside_of_workers_say_nothing(self):
-        self.assertIsNone(self.module.get_worker_info())
+        self.info = None
+        self.assertIsNone(self.ask_as("__main__"))
         self.assertFalse(worker_info.was_asked())
+
+    def test_are_forgotten_before_a_lane_begins_and_seen_no_more_at_the_end(self):
+        # Bug: a worker of a loader that validates asks once, and no copies of a stream are found any more.
+        self.ask_as("__main__")
+        worker_info.forget()
+        self.assertFalse(worker_info.was_asked())
+        self.end()
+        self.ask_as("__main__")
+        self.assertFalse(worker_info.was_asked())
+        self.assertIs(self.module.get_worker_info, self.package.get_worker_info)
 
     def test_in_workers_are_seen_outside(self):
         worker = multiprocessing.get_context("fork").Process(target=self.ask_as, args=("__main__",))

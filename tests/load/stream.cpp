@@ -355,7 +355,7 @@ TEST_CASE("Workers that wait for a slow shard do not rest", "[stream]") {
   StreamLoader loader(Counts{{1000, 8}, slow}, {.batch = 8, .workers = 2, .prefetch = 2});
   for (int b = 0; b < 3; ++b) loader.next();
   loader.health();
-  for (int b = 0; b < 10; ++b) loader.next();
+  for (int b = 0; b < 30; ++b) loader.next();
   CHECK(loader.health().limit == FeedLimit::workers);
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("A stuck worker is named, and once it goes on nothing is lost", "[work
 TEST_CASE("A restart waits as long as samples are being finished", "[worker_pool]") {
   // Bug: "No sample was finished", of a run of slow samples of which one was finished every 20 ms.
   const auto slow = [](std::size_t) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-  Loader loader(Numbers{512, slow}, {.batch = 64, .workers = 2, .run_length = 32, .stall_s = 0.2});
+  Loader loader(Numbers{512, slow}, {.batch = 64, .workers = 2, .run_length = 32, .stall_s = 0.5});
   CHECK_NOTHROW(loader.restart({.epoch = 1}));
 }
 

@@ -53,10 +53,10 @@ TEST_CASE("a quota makes fewer CPUs usable, rounded up, and at least one") {
   CHECK(some.usable == 3);
   CHECK(some.quota == 2.5);
   CHECK(some.why == "cgroup quota 2.5");
-  // Bug: 0.0 CPUs of a quota of 10 ms a second.
-  CHECK(one_or_two_decimals(0.01) == "0.01");
-  CHECK(one_or_two_decimals(2.25) == "2.25");
   CHECK(cpus_with_quota("10000 100000").usable == 1);
+  // Bug: "cgroup quota 0.0", and 2.3 where another line says 2.2.
+  CHECK(cpus_with_quota("1000 100000").why == "cgroup quota 0.01");
+  CHECK(cpus_with_quota("225000 100000").why == "cgroup quota 2.25");
   CHECK(cpus_with_quota("12800000 100000").usable == 64);
   CHECK(cpus_with_quota("12800000 100000").why == "");
 }

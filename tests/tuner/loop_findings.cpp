@@ -88,7 +88,7 @@ TEST_CASE("What steps change in the dataset matters to a script that gets worker
       findings.warnings(true, false)
           .at(0)
           .starts_with(
-              "The steps of the script change these values of its dataset: buffer. Workers go on"));
+              "The steps of the script change these values of its dataset: buffer. Workers keep"));
 }
 
 TEST_CASE("What a script died of is told with how often that was", "[loop_findings]") {

@@ -3,8 +3,12 @@
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
+#include <thread>
+#include <utility>
 
 #include "feedrate/report/json/trial_json.hpp"
+#include "trials/pulse.hpp"
 
 namespace feedrate::rank_answers_tests {
 namespace {
@@ -41,6 +45,22 @@ TEST_CASE("What one rank alone does outside of the loop is no part of a round", 
   CHECK(both.duration_s == Approx(2));
   const Round waits = together({answer_of(2, 0.5, 20), answer_of(22, 21, 0)}, true);
   CHECK(waits.duration_s == Approx(21));
+}
+
+TEST_CASE("As long as one rank evaluates alone no rank is in its loop", "[script]") {
+  // Bug: rank 0 validates for two minutes while rank 1 waits for it: both were taken for hung.
+  const Watch watch;
+  Pulse pulse(watch);
+  for (const auto& [rank, outside] : {std::pair(0U, true), {1U, true}, {1U, false}}) {
+    CHECK(pulse.took({{"outside", outside}}, rank));
+  }
+  const double before_s = pulse.outside_s();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(pulse.outside_s() > before_s);
+  pulse.took({{"outside", false}}, 0);
+  const double all_s = pulse.outside_s();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(pulse.outside_s() == all_s);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ std::string open_reason(const AbOutcome& outcome, std::size_t judged, AbMetric a
       outcome.judged.end()) {
     return "The comparison ended when another metric was slower.";
   }
-  if (outcome.blocks < 2) return "One block of runs tells nothing: raise --budget.";
+  if (outcome.blocks < 2) return "One block of runs is not enough: raise --budget.";
   const std::string noise = "One block of runs varies by " + format_percent(outcome.noise[judged]);
   if (outcome.blocks_missing > 0) {
     return noise + ", so that about " + std::to_string(outcome.blocks_missing) +

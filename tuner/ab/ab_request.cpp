@@ -167,8 +167,9 @@ void check_self_check(const AbRequest& request) {
     throw Error(Fault::usage, "Choose --aa or --plant: one compares equals, the other does not.");
   }
   if (request.plant && *request.plant <= request.options.limits.tolerated) {
-    throw Error(Fault::usage,
-                "--plant must be more than --tolerate, a loss that is not to be found.");
+    throw Error(
+        Fault::usage,
+        "--plant must be larger than --tolerate: a smaller loss is never reported as slower.");
   }
 }
 

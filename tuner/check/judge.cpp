@@ -109,14 +109,17 @@ class Judgement {
     });
   }
 
-  /// Nothing was lost where the rate passes, and a part or the reference became faster.
+  /// Nothing was lost where the rate passes, and the step or the reference, by which it is divided,
+  /// became faster.
   void excuse_by_rate() {
-    const auto passes = [](const GateMetric& metric) {
+    const auto rate = std::find_if(metrics_.begin(), metrics_.end(), [](const GateMetric& metric) {
       return metric.name == "samples_per_s" && metric.conclusion == Conclusion::pass;
-    };
-    if (std::none_of(metrics_.begin(), metrics_.end(), passes)) return;
+    });
+    if (rate == metrics_.end()) return;
     for (GateMetric& metric : metrics_) {
       if (metric.conclusion != Conclusion::slower) continue;
+      const double divisor = rate->speed_ratio->estimate / metric.speed_ratio->estimate;
+      if (divisor < 1 + limits_.tolerated) continue;
       metric.conclusion.reset();
       metric.reason = "Not judged: the rate passes, and what it is divided by became faster.";
     }

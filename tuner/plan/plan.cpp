@@ -77,7 +77,7 @@ void drop_beyond_dataset(TuneOptions& plan, std::size_t samples, std::size_t lef
       left_out == 0
           ? "the dataset has " + count + " samples"
           : "the trials use " + count + " of the dataset's " + std::to_string(samples + left_out) +
-                " samples, which were read in 10 s or fill half of the free memory";
+                " samples: those that were read in 10 s, or fit into half of the free memory";
   keep_applicable(plan, "batch", plan.space.batch, why,
                   [&](int batch) { return static_cast<std::size_t>(batch) <= samples; });
 }

@@ -23,7 +23,7 @@ namespace feedrate {
 struct PlannedWorkload {
   std::vector<int> batches = {};            ///< the default axis; empty: unknown
   std::optional<std::size_t> samples = {};  ///< of its dataset, that trials use
-  std::size_t left_out = 0;                 ///< others of it, which could not be held in memory
+  std::size_t left_out = 0;                 ///< others of it, which trials leave out
   std::optional<bool> pixels = {};          ///< bytes, which host or device turns into floats
   std::optional<std::uint64_t> device_free_bytes = {};  ///< of a GPU's memory
   std::size_t largest_batch = most_batch;               ///< that the device's step takes

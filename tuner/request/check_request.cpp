@@ -84,8 +84,8 @@ void check_command(const TuneRequest& request) {
       std::any_of(files.begin(), files.end(), [](const auto& file) { return file.path == "-"; });
   if (request.command.train && prints_document) {
     throw Error(Fault::usage,
-                "--train gives standard output to the script, and so can't be beside a document "
-                "there: name a file for --output or --write.");
+                "--train gives standard output to the script, so no document can go there: name a "
+                "file for --output or --write.");
   }
   request.is_launched_per_config() ? check_launched_per_config(request) : check_script(request);
   if (objective_named(request.search.objective).needs == Needs::rate) return;

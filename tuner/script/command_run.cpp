@@ -137,7 +137,8 @@ Confirmation launch_confirmation(const CommandRun& run, const Report& report) {
       {.seconds = plan.seconds, .timeout_s = run.request.trial_timeout_s, .abort = run.stop});
   int launched = 0;
   const auto launch = [&](const Config& config) {
-    if (launched++ == 2 * plan.pairs) run.note("The launches scatter: as many pairs again.");
+    if (launched++ == 2 * plan.pairs)
+      run.note("Inconclusive so far: launching as many pairs again.");
     return launches.run(config);
   };
   return confirm(launch, script.config, recommended, plan);

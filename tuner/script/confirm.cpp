@@ -89,8 +89,8 @@ Confirmation compare(const FreshLaunch& launch, const Config& as_is, const Confi
                      const ConfirmPlan& plan) {
   std::vector<FreshRound> unchanged, changed;
   Confirmation confirmation{.config = recommended};
+  const std::vector<bool> order = launch_order(2 * plan.pairs, plan.seed);
   for (const Look& look : looks_of(plan)) {
-    const std::vector<bool> order = launch_order(look.pairs, plan.seed);
     for (; confirmation.pairs < look.pairs; ++confirmation.pairs) {
       const bool changed_first = order[static_cast<std::size_t>(confirmation.pairs)];
       if (changed_first) changed.push_back(launch(recommended));

@@ -11,7 +11,7 @@
 
 namespace feedrate {
 
-/// The launches of a confirmation, fixed before the first one: more launches only after a bad pair
+/// The plan of a confirmation, fixed before the first launch: one more pair after each bad one
 /// confirmed a gain of nothing in 6 of 10 runs.
 struct ConfirmPlan {
   double seconds = 2;  ///< of measuring in each launch, after its start
@@ -19,7 +19,7 @@ struct ConfirmPlan {
   /// Whether as many pairs again follow where the first ones are inconclusive, in either direction.
   /// The levels of the two looks add up to 5 % (Bonferroni).
   bool looks_twice = false;
-  double limit_s = 60;     ///< for the pairs; below it all of them are run
+  double limit_s = 60;     ///< for the first pairs; the fewest run whatever they take
   std::uint64_t seed = 0;  ///< draws which config the first pair launches first
 };
 

@@ -65,8 +65,8 @@ class LoopFindings {
     if (!has_workers && !set_in_step_.empty()) {
       warnings.push_back(
           "The steps of the script change these values of its dataset: " + set_in_step_ +
-          ". Workers go on with those that were there when they started: set "
-          "num_workers only if no sample depends on them.");
+          ". Workers keep the values from their start: set num_workers only if no sample depends "
+          "on these values.");
     }
     return warnings;
   }

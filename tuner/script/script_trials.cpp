@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "command/command_trials.hpp"
+#include "feedrate/report/text/script_text.hpp"
 #include "hook/hook.hpp"
 #include "journal/request_json.hpp"
 #include "script/greeting.hpp"
@@ -69,10 +70,10 @@ void ScriptTrials::require_same_loader(const Script& now) const {
   const ScriptLoader &before = prepared_->info.script->loader, &loader = now.loader;
   if (loader.file == before.file && loader.line == before.line) return;
   throw Error(Fault::usage, "Launched again, the script trains on the DataLoader of " +
-                                loader.file + ":" + std::to_string(loader.line) +
-                                ", and not on that of " + before.file + ":" +
-                                std::to_string(before.line) +
-                                ": if it goes on from a checkpoint, add --keep-state.");
+                                detail::place_of(loader) + ", not on that of " +
+                                detail::place_of(before) +
+                                ": if it goes on from a checkpoint, add --keep-state; if you "
+                                "edited it, start anew.");
 }
 
 double ScriptTrials::now_s() {

@@ -81,7 +81,7 @@ class Pulse {
     if (outside_since_s_ >= 0) outside_s_ += now_s - outside_since_s_;
     if (outside) {
       outside_.insert(rank);
-      patience_ = patience;
+      patience_ = outside_.size() > 1 ? std::max(patience_, patience) : patience;
     } else {
       outside_.erase(rank);
     }

@@ -31,7 +31,8 @@ std::vector<std::string_view> axes_taken(const std::vector<std::string>& command
                                          const std::vector<AxisTemplate>& templates);
 
 /// Calls `visit(axis)` for each axis that a command may have: how the built-in step is launched,
-/// and where its pixels become floats, is no setting of others; nor is what has no values to try.
+/// and where its pixels become floats, is no setting of others. Axes without values to try are left
+/// out.
 template <class Visit>
 void for_each_axis_of_commands(Visit&& visit) {
   for_each_axis([&](const auto& axis) {

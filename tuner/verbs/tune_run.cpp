@@ -63,7 +63,7 @@ int TuneRun::operator()() {
   const bool trains = request_.command.train && code == 0;
   if (code == 0) attempt(failure, [&] { code = write_gate(gate_of(report_), request_.gate); });
   if (trains && code == 0) return change_and_train(failure);
-  make_change(report_, request_.command);
+  if (!is_stopped) make_change(report_, request_.command);
   if (!failure.empty()) throw Error(Fault::internal, failure);
   return code;
 }

@@ -28,7 +28,7 @@ class NpyArray {
       throw Error(Fault::data,
                   "'" + path +
                       (header_.extents.empty()
-                           ? "' is a single number; save an array whose first axis are samples."
+                           ? "' is a single number; save an array whose first axis counts samples."
                            : "' holds no elements; save an array of at least one."));
     }
   }

@@ -14,8 +14,8 @@ namespace feedrate::inline v0 {
 
 /// An input_range over the leases up to the end of an epoch of a loader of type `L`; each ends when
 /// the loop goes on to the next batch, unless it was moved from. After a loop that was left early,
-/// the next one continues in the same epoch; behind an error in the last batch, in the next one.
-/// The loader must not be moved during a loop.
+/// the next one continues in the same epoch, or, if the last batch of the epoch failed, begins the
+/// next epoch. The loader must not be moved during a loop.
 template <class L>
 class EpochOf {
  public:

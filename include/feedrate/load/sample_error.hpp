@@ -32,7 +32,11 @@ class SampleError : public Error {
 namespace detail {
 
 /// Thrown by a stream that is a dataset, for a sample that it could not load.
-struct FailedInSource {
+struct FailedInSource : std::exception {
+  FailedInSource(std::size_t its_index, std::string its_name, std::exception_ptr what_it_threw)
+      : sample(its_index), name(std::move(its_name)), cause(std::move(what_it_threw)) {}
+  const char* what() const noexcept override { return "a sample could not be loaded"; }
+
   std::size_t sample;  ///< its index
   std::string name;
   std::exception_ptr cause;

@@ -75,7 +75,7 @@ constexpr std::string_view name_of(ConfirmationVerdict verdict) noexcept {
   return names[static_cast<std::size_t>(verdict)];
 }
 
-/// The verdict of the 95 % interval of a speed-up: a gain of nothing is confirmed in 2.5 % of
+/// The verdict of the interval of a speed-up: a gain of nothing is confirmed in 2.5 % of
 /// cases.
 constexpr ConfirmationVerdict confirmation_verdict(const Interval& speedup) noexcept {
   if (speedup.low > 1) return ConfirmationVerdict::confirmed;
@@ -87,7 +87,7 @@ constexpr ConfirmationVerdict confirmation_verdict(const Interval& speedup) noex
 /// nothing changes, the script is launched once: `as_is` and `outside_share` then describe it.
 struct Confirmation {
   Config config = {};         ///< that was recommended; withdrawn unless it is confirmed
-  Interval speedup{1, 1, 1};  ///< of the rate, 95 %
+  Interval speedup{1, 1, 1};  ///< of the rate: 95 %, where there may be two looks 96 % or 99 %
   int pairs = 0;              ///< of launches, in turn; 0: nothing changes
   double as_is_samples_per_s = 0;
   double recommended_samples_per_s = 0;

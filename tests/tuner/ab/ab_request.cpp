@@ -58,7 +58,7 @@ TEST_CASE("What can't be compared is refused before anything runs", "[ab_request
   refused({"--base", "workers=2", "--head", "workers=1", "--", "a", "--", "b"},
           "Configs or commands");
   refused({"--aa", "--base", "workers=2", "--head", "workers=1"}, "leave out --head");
-  refused({"--plant", "2%", "--", "a"}, "--plant must be more than --tolerate");
+  refused({"--plant", "2%", "--", "a"}, "--plant must be larger than --tolerate");
   refused({"--max-loss", "0%", "--", "a", "--", "b"}, "between 0% and 100%");
   refused({"--max-loss", "2%", "--", "a", "--", "b"}, "--tolerate must be less than --max-loss");
   refused({"--blocks", "3", "--", "a", "--", "b"}, "--blocks");

@@ -110,7 +110,7 @@ TEST_CASE("The budget ends it without a verdict, and the reason says so", "[ab]"
   MadeUp base = steady(1000), head = steady(1000);
   const Gate gate = gate_of(outcome_of(base, head, request), request);
   CHECK(gate.conclusion() == Conclusion::inconclusive);
-  CHECK(gate.metrics[0].reason == "One block of runs tells nothing: raise --budget.");
+  CHECK(gate.metrics[0].reason == "One block of runs is not enough: raise --budget.");
 }
 
 TEST_CASE("What makes runs longer depends on what is compared", "[ab]") {

@@ -90,6 +90,9 @@ TEST_CASE("A step or a reference that became faster is no loss", "[check]") {
     CHECK_FALSE(find(metrics, name).conclusion.has_value());
     CHECK(find(metrics, name).reason.starts_with("Not judged: the rate passes"));
   }
+  // Bug: a small loss that the shares prove, excused by a step that is as fast as before.
+  const auto lost = judge_shares({.recommended = 0.93}, 0.0005);
+  CHECK(find(lost, "fed").conclusion == Conclusion::slower);
 }
 
 TEST_CASE("Noise between processes makes a result inconclusive", "[check]") {

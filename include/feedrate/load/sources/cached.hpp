@@ -39,7 +39,7 @@ class Cached final : public Source {
   std::size_t size() const override { return source_->size(); }
   Layout layout() const override { return source_->layout(); }
   void load(std::size_t i, const Sample& sample, Random& random) const override {
-    Random own = random.far_ahead();  // what is behind draws alike, kept or not, cached or not
+    Random own = random.far_ahead();  // what is behind draws alike, kept or not
     const std::uint64_t place = place_[i].load(std::memory_order_acquire);
     if (place > taken && place < failed) return give(place - taken - 1, sample);
     const auto slot = place == taken ? slots_ : take(i, place);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <string>
 #include <utility>
@@ -49,7 +50,7 @@ class SourceStream {
         try {
           stream.source_->load(i, sample, random);
         } catch (...) {
-          throw detail::FailedInSource{i, stream.source_->name(i), std::current_exception()};
+          throw detail::FailedInSource(i, stream.source_->name(i), std::current_exception());
         }
       });
       return true;

@@ -28,7 +28,8 @@ inline std::string not_diagnosed(const Report& report) {
   if (report.workload.kind == "command" && !report.workload.script) {
     return "No diagnosis: the parts of a command cannot be measured alone.";
   }
-  if (!reason.empty()) return "No diagnosis: " + reason + (reason.ends_with('.') ? "" : ".");
+  if (reference.reason.why == Why::no_ceilings)
+    return "No diagnosis: " + reason + (reason.ends_with('.') ? "" : ".");
   return "No diagnosis: the run ended before the parts of the reference were measured.";
 }
 
@@ -132,7 +133,7 @@ inline std::string still_waits(const Report& report) {
   constexpr double fed = 0.8;
   const Ceilings& alone = *best.ceilings;
   const double rate = alone.coupled > 0 ? alone.coupled : best.samples_per_s().estimate;
-  const double waiting = best.waiting().value_or(1 - rate / alone.device);
+  const double waiting = best.waiting().value_or(0);
   if (waiting < 1 - fed || std::max(rate, alone.loader) > fed * alone.device) return {};
   return "As recommended the step waits " + format_percent(waiting) +
          ": loading is the limit (at most " + format_number(alone.device / rate) + "x).";

@@ -52,7 +52,7 @@ inline std::string fed_text(const Emulation& emulation) {
 inline std::string change_text(const Emulation& emulation) {
   if (emulation.speedup_needed() <= 1) return {};
   const double enough = std::ceil(100 * emulation.speedup_needed()) / 100;
-  std::string text = "To feed one, the loader must be " + format_number(enough) + "x as fast";
+  std::string text = "To feed one, the loader must be " + fixed(enough, 2) + "x as fast";
   if (emulation.sample_cpu_s > 0) {
     text += ": a sample may take " + format_duration(emulation.sample_cpu_allowed_s()) +
             " of CPU time, but takes " + format_duration(emulation.sample_cpu_s);

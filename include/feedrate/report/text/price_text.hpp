@@ -39,7 +39,6 @@ inline WaitingCosts waiting_costs(const Report& report) {
   const Outcome& outcome = report.outcome;
   const Trial& now = outcome.trials[outcome.reference];
   std::optional<double> waiting = now.waiting(), epoch_s;
-  if (const auto fed = now.fed(); !waiting && fed) waiting = 1 - *fed;
   if (const double samples = detail::samples_of_epoch(report.workload);
       samples > 0 && !now.rounds.empty()) {
     epoch_s = samples / now.samples_per_s().estimate;

@@ -147,10 +147,10 @@ inline void refuse_left_out(const TuneOptions& plan) {
       return;
     }
     const std::string name(axis.name), tier(tier_names[static_cast<std::size_t>(axis.tier)]);
-    throw Error(Fault::usage, "The space has other values of '" + name + "' than " +
-                                  value_text(own) + ", and a wider tier than '" + tier +
-                                  "' is allowed, but not that one: allow it, or take '" + name +
-                                  "' out of the space.");
+    throw Error(Fault::usage, "The space varies '" + name + "', which is of tier '" + tier +
+                                  "'. That tier is not allowed, but a wider one is: allow it, or "
+                                  "take '" +
+                                  name + "' out of the space.");
   });
 }
 

@@ -39,7 +39,9 @@ class FinalRace {
       if (sweep_.stopped()) return RaceEnd::interrupted;
       const bool may_end = race_.passes() > 0 || race_.is_stuck();
       if (may_end && sweep_.is_past(share)) return RaceEnd::budget;
-      race_.notify(sweep_.run(*index, "race"));
+      const auto score = sweep_.run(*index, "race");
+      if (!score && sweep_.stopped()) return RaceEnd::interrupted;
+      race_.notify(score);
       if (!race_.at_pass_end()) continue;
       drop_hopeless();
       if (race_.passes() >= least_passes && is_settled()) return RaceEnd::settled;

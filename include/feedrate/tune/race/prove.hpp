@@ -37,6 +37,7 @@ class Proof {
       const auto index = race_.propose();
       if (!index) break;
       const auto score = sweep_.run(*index, "verify");
+      if (!score && sweep_.stopped()) break;
       race_.notify(score);
       if (!score) return false;
     }
