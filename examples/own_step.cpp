@@ -7,6 +7,7 @@
 
 #include "feedrate/data/delayed_dataset.hpp"
 #include "feedrate/data/in_memory.hpp"
+#include "feedrate/machine/limits.hpp"
 #include "feedrate/measure/pipeline.hpp"
 #include "feedrate/tune/tuner.hpp"
 
@@ -44,7 +45,8 @@ int main() {
 
   feedrate::TuneOptions options;
   options.space = {
-      .workers = {0, 1, 2}, .prefetch = {2}, .batch = {32, 128}, .workers_may_grow = true};
+      .workers = {0, 1, 2}, .prefetch = {1, 2}, .batch = {32, 128}, .workers_may_grow = true};
+  options.cores = feedrate::read_limits().cpus.cores();  // that workers and steps share
   options.budget_s = 10;
   feedrate::Pipeline pipeline(workload, 128, feedrate::CacheMode::warm);
   const feedrate::Outcome outcome = feedrate::tune(pipeline, options);

@@ -52,7 +52,7 @@ if [ "$base" = "$(git rev-parse HEAD)" ]; then
     fail 2 "There is no commit before HEAD here: fetch the whole history (fetch-depth: 0)."
 fi
 
-folder=$(mktemp -d)
+folder=$(mktemp -d) || fail 2 "No temporary folder can be made: set TMPDIR to one that exists and has room."
 # shellcheck disable=SC2317
 clean_up() {
   for side in base head; do git worktree remove --force "$folder/$side" 2>/dev/null || true; done

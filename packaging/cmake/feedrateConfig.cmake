@@ -24,10 +24,11 @@ function(feedrate_add_target name)
   add_library(feedrate::${name} INTERFACE IMPORTED GLOBAL)
   set_target_properties(feedrate::${name} PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${feedrate_INCLUDE_DIRS};${arg_INCLUDES}"
-    INTERFACE_LINK_LIBRARIES "${arg_LIBRARIES};${CMAKE_DL_LIBS}"
     INTERFACE_COMPILE_OPTIONS "$<$<COMPILE_LANGUAGE:CXX>:-pthread>"
     INTERFACE_LINK_OPTIONS "-pthread"
     INTERFACE_COMPILE_FEATURES cxx_std_20)
+  # Not as a property: a library may be a pair of "optimized" and "debug", as vcpkg's are.
+  target_link_libraries(feedrate::${name} INTERFACE ${arg_LIBRARIES} ${CMAKE_DL_LIBS})
   set(feedrate_${name}_FOUND TRUE PARENT_SCOPE)
 endfunction()
 

@@ -56,14 +56,14 @@ class Text:
 class Call:
     """A call of DataLoader, or of what makes one, in a source text."""
 
-    def __init__(self, source, node, parents, is_only=False):
+    def __init__(self, source, node, parents, is_only=False, is_one_of_several=False):
         self.source = source
         self.node = node
         self.name = _name_of(source, node, parents)
         self.function = last_word(node.func)
         self.makes_loader = self.function.endswith(LOADER_CLASSES) or self.function == "__init__"
         has_keywords = any(keyword.arg in PARAMETERS for keyword in node.keywords)
-        self.is_sure = is_only or self.makes_loader or has_keywords
+        self.is_sure = (is_only or self.makes_loader or has_keywords) and not is_one_of_several
         self._parameters = None
 
     def of(self, parameters):
@@ -135,7 +135,20 @@ def _find_call(file, line, end, class_name):
     if not calls:
         return None
     best = _best(calls, line, end, class_name)
-    return Call(Text(text), best, parents, is_only=len(calls) == 1 or _end_of(best) == end)
+    return Call(Text(text), best, parents, len(calls) == 1 or _end_of(best) == end,
+                end is None and any(_is_beside(other, best) for other in calls))
+
+
+def _is_beside(one, other):
+    """Whether two calls have functions of the same name, and none is within the other."""
+    def holds(outer, inner):
+        return _start_of(outer) <= _start_of(inner) and _end_of(inner) <= _end_of(outer)
+
+    return last_word(one.func) == last_word(other.func) and not holds(one, other) and not holds(other, one)
+
+
+def _start_of(node):
+    return node.lineno, node.col_offset
 
 
 def _end_of(node):

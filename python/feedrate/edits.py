@@ -41,7 +41,7 @@ def edited(text, edits, is_python=True):
 
 def with_all(call, changes):
     """The changes, and where nobody is to load any more, what the call may have that needs workers."""
-    if changes.get("num_workers") != 0 or not call.makes_loader:
+    if changes.get("num_workers") != 0:
         return changes
     may_be_packed = len(call.packed()) == 1 and call.function in ("DataLoader", "WebLoader", "__init__")
     return {**changes, **{keyword: value for keyword, value in WITHOUT_WORKERS.items()

@@ -62,7 +62,7 @@ class _Trace:
         function = source.around(source.parents.get(node), FUNCTIONS)
         while function is not None:
             values = _assigned(source, function, node.id)
-            if len(values) == 1:
+            if len(values) == 1 and node.id not in _parameters(function):
                 return self._follow(source, values[0], level)
             if values:
                 raise Unknown
@@ -156,9 +156,17 @@ class _Trace:
                 option = option_of(call, name, other, self._argv) if declares else flag_of(
                     call, name, other, self._argv)
                 found += [option] if option is not None else []
-        if len(found) > 1:
+        if len(found) > 1 or (found and self._parses_other_words()):
             raise Unknown
         return found[0] if found else None
+
+    def _parses_other_words(self):
+        """Whether a parser is given words of its own, as `parse_args([])` in a notebook, and not those of the launch."""
+        given = [word for source in self._sources_of_way() for call in source.nodes(ast.Call)
+                 if last_word(call.func) in ("parse_args", "parse_known_args")
+                 for word in call.args[:1] + [one.value for one in call.keywords if one.arg == "args"]]
+        return any(isinstance(one, (ast.List, ast.Tuple)) or isinstance(getattr(one, "value", None), str)
+                   for one in given)
 
     def _member(self, source, node, name, level):
         """`self.name`, which the class sets in one place."""
@@ -175,6 +183,11 @@ class _Trace:
         if len(values) != 1:
             raise Unknown
         value = values[0]
+        # A dataclass takes its fields as arguments.
+        makes_itself = any(getattr(one, "name", None) == "__init__" for one in owner.body)
+        if source.parents.get(source.parents.get(value)) is owner and not makes_itself:
+            if self._is_given_elsewhere(source, value, name):
+                raise Unknown
         function = source.around(source.parents.get(value), FUNCTIONS)
         if isinstance(value, ast.Name) and function is not None and value.id in _parameters(function):
             return self._constructed(source, owner, function, value.id, level)
@@ -193,6 +206,9 @@ class _Trace:
         if default is None:
             raise Unknown
         return self._follow(source, default, level)
+
+    def _sources_of_way(self):
+        return [other for other in map(source_of, dict.fromkeys(file for file, _ in self._way)) if other is not None]
 
     def _sources(self, source):
         files = dict.fromkeys([source.file] + [file for file, _ in self._way])
@@ -265,8 +281,10 @@ class _Trace:
         values = (_assigned(source, function, name.id) if function else []) or _assigned(
             source, source.tree, name.id)
         if not values and function is not None and name.id in _parameters(function):
-            given = (self._given_by_caller(function, name.id, level + 1)
-                     if level + 1 < len(self._way) else None)
+            try:
+                given = self._given_by_caller(function, name.id, level + 1) if level + 1 < len(self._way) else None
+            except Unknown:  # it may be a member or a field all the same
+                return None
             if given is None or not isinstance(given[1], ast.Name):
                 return None
             return self._file_of(given[0], given[1], level + 1)
@@ -382,7 +400,7 @@ def _argument(source, call, function, name):
         if keyword.arg == name:
             return source, keyword.value
     placed = [one.arg for one in function.args.posonlyargs + function.args.args]
-    if placed[:1] == ["self"]:
+    if placed[:1] in (["self"], ["cls"]):
         placed = placed[1:]
     at = placed.index(name) if name in placed else len(call.args)
     if at < len(call.args):

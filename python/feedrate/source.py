@@ -308,7 +308,7 @@ class _Wanted:
         """Whether another argument of the call has its value from there, and is to have another."""
         return any(changes.get(other, self) != changes[keyword]
                    and origin.is_same(self._origin(other))
-                   for other in PARAMETERS if other != keyword)
+                   for other in (*PARAMETERS, *WITHOUT_WORKERS) if other != keyword)
 
     def _is_used_elsewhere(self, node):
         """Whether an argument is a constant of the file that other code reads, too."""
@@ -316,8 +316,8 @@ class _Wanted:
         if not isinstance(node, ast.Name) or source is None:
             return False
         is_constant = any(isinstance(target, ast.Name) and target.id == node.id
-                          for one in source.tree.body if isinstance(one, ast.Assign)
-                          for target in one.targets)
+                          for one in source.tree.body if isinstance(one, (ast.Assign, ast.AnnAssign))
+                          for target in getattr(one, "targets", None) or [one.target])
         reads = [last_word(getattr(source.around(one, ast.Call), "func", None)) for one in source.nodes(ast.Name)
                  if one.id == node.id and isinstance(one.ctx, ast.Load)]
         return is_constant and not all(
@@ -360,19 +360,23 @@ class _Wanted:
             self.options.append(option)
         elif isinstance(origin, Variable) and is_number:
             self.environment[origin.name] = str(value)
-        elif isinstance(origin, Literal):
+        elif isinstance(origin, Literal) and (is_number or ending_of(origin.file) is None):
             self._elsewhere.append((origin, repr(value)))
         else:
             self._in_call[keyword] = value
 
     def _guard(self, changes):
         """What DataLoader refuses without workers depends on them, where the launch sets them."""
-        if changes.get("num_workers", 0) == 0 or "num_workers" in self._in_call:
+        if changes.get("num_workers", 1) == 0 or "num_workers" in self._in_call:
             return
         node = self._call.argument("num_workers")
         if isinstance(self._node("num_workers"), ast.Constant):
             return
-        workers = self._packed.texts["num_workers"] if node is None else self._call.source.of(node)
+        workers = self._packed.texts.get("num_workers") if node is None else self._call.source.of(node)
+        if workers is None:
+            return
+        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, type(None))):
+            workers = "(%s)" % workers
         if self._in_call.get("persistent_workers") is True:
             self._in_call["persistent_workers"] = Code("%s > 0" % workers)
         for keyword in ("prefetch_factor", "multiprocessing_context"):

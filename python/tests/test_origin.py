@@ -120,6 +120,17 @@ class Options(Folder):
         told = self.told(self.SCRIPT, ["-j", "4"], {"num_workers": 8, "multiprocessing_context": "spawn"})
         self.assertIn("num_workers=args.workers, multiprocessing_context='spawn' if args.workers > 0 else None)",
                       told["diff"])
+        # Bug: no guard where the number of workers stays, and `-j 0` or a machine without a GPU ends the script.
+        told = self.told(self.SCRIPT, ["-j", "4"], {"persistent_workers": True})
+        self.assertIn("persistent_workers=args.workers > 0)", told["diff"])
+        told = self.told("DataLoader(rows, num_workers=4 if cuda else 0)", changes={"persistent_workers": True})
+        self.assertIn("persistent_workers=(4 if cuda else 0) > 0)", told["diff"])
+
+    def test_that_the_script_does_not_read_are_not_given(self):
+        # Bug: `python train.py --workers 8` for an exported notebook, which parses a list of its own.
+        told = self.told(self.SCRIPT.replace("parse_args()", "parse_args([])"), changes={"num_workers": 8})
+        self.assertEqual(told["options"], [])
+        self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"])
 
     def test_that_an_earlier_patch_guards_leave_the_guard_alone(self):
         # Bug: "Where the value of args.workers>0 comes from was not found", and a diff of spaces alone.
@@ -315,6 +326,21 @@ class Places(Folder):
                     return DataLoader(1, num_workers=self.workers)
             data = Data()
             data.workers = 0
+            """, changes={"num_workers": 8})
+        self.assertIn("+        return DataLoader(1, num_workers=8)", told["diff"])
+        told = self.told("""
+            def make(rows, workers=0):
+                if sys.platform == "win32":
+                    workers = 0
+                return DataLoader(rows, num_workers=workers)
+            """, changes={"num_workers": 8})
+        self.assertIn("+    return DataLoader(rows, num_workers=8)", told["diff"])
+        told = self.told("""
+            class Data:
+                workers: int = 0
+                def loader(self):
+                    return DataLoader(1, num_workers=self.workers)
+            data = Data(workers=args.n)
             """, changes={"num_workers": 8})
         self.assertIn("+        return DataLoader(1, num_workers=8)", told["diff"])
         told = self.told("""
@@ -559,6 +585,18 @@ class Libraries(Folder):
             """, changes={"num_workers": 8})
         self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"])
         self.assertNotIn("b.json", told["diff"])
+
+    def test_what_is_no_number_stays_out_of_files_of_settings(self):
+        # Bug: {"workers": 0, "prefetch": None}, which is no JSON.
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+        self.write('{"workers": 4, "prefetch": 4}\n', "d.json")
+        told = self.told("""
+            config = json.load(open("d.json"))
+            loader = DataLoader(rows, num_workers=config["workers"], prefetch_factor=config["prefetch"])
+            """, changes={"num_workers": 0})
+        self.assertIn('+{"workers": 0, "prefetch": 4}', told["diff"])
+        self.assertIn("prefetch_factor=None)", told["diff"])
 
     def test_numbers_in_files_of_settings(self):
         # Bug: `config["workers"]` is written over in the source, and the file says something else.

@@ -288,6 +288,10 @@ class WithoutWorkers(Sources):
                                 "timeout=0,\n               prefetch_factor=None, pin_memory=True)")
         fewer = edits.changed(calls.find_call("x.py", 1), {"num_workers": 2})
         self.assertIn("persistent_workers=True", fewer)
+        with open("y.py", "w", encoding="utf-8") as file:
+            file.write("x = DL(data, num_workers=4, persistent_workers=True)")
+        after = edits.changed(calls.find_call("y.py", 1), {"num_workers": 0})
+        self.assertEqual(after, "x = DL(data, num_workers=0, persistent_workers=False)")
 
 
 class Doubt(Sources):
@@ -306,6 +310,10 @@ class Doubt(Sources):
 
     def test_a_generator_without_brackets(self):
         self.assert_sentence("x = DataLoader(i for i in y)")
+
+    def test_two_loaders_in_a_line_that_python_does_not_tell_apart(self):
+        # Bug: until Python 3.10, which knows no column, the last one was changed.
+        self.assert_sentence("x, y = DataLoader(a, num_workers=2), DataLoader(b, num_workers=2)")
 
     def test_a_text_that_is_no_python(self):
         self.assert_sentence("x = DataLoader(ds) ?")

@@ -20,6 +20,10 @@ TEST_CASE("A launch with other values is the user's own command, changed where t
   CHECK(launch_text(command, argv, Json::array(), {{"WORKERS", "8"}}) ==
         "WORKERS=8 python train.py -j 4 --data 'my data'");
   CHECK(launch_text(command, argv, Json::array(), Json::object()).empty());
+  // Bug: `WORKERS=8 env WORKERS=4 python train.py`, which still runs with 4.
+  const std::vector<std::string> by_env = {"env", "A=1", "WORKERS=4", "python", "train.py"};
+  CHECK(launch_text(by_env, {"train.py"}, Json::array(), {{"WORKERS", "8"}}) ==
+        "env A=1 WORKERS=8 python train.py");
   CHECK(launch_text({"4", "4"}, {"4", "4"}, {{{"words", {"4"}}, {"given", {"5"}}}},
                     Json::object()) == "4 5");
 }

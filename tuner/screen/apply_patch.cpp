@@ -57,6 +57,16 @@ std::string launch_beside(const Report& report) {
   return text;
 }
 
+/// What no patch changes, such as a file of another encoding.
+std::string left_by_hand(const Report& report) {
+  std::string text;
+  for (const Setting& setting : report.settings) {
+    if (setting.framework == "pytorch" && setting.patch.empty())
+      text += "To be changed by hand:\n" + setting.text + "\n";
+  }
+  return text;
+}
+
 /// One file of a diff, whose text grows as its lines are read.
 class Patching {
  public:
@@ -175,7 +185,8 @@ void apply_change(const Report& report, bool yes) {
                 "autotune --resume REPORT, then apply.");
   }
   const auto files = patched_files(report);
-  if (files.empty()) return print_out("No file is to be changed. " + launch_beside(report) + "\n");
+  const std::string rest = left_by_hand(report) + launch_beside(report);
+  if (files.empty()) return print_out(rest.empty() ? "No file is to be changed.\n" : rest);
   print_out(patch_of(report));
   if (!yes && !is_agreed("Apply this? [y/N] ")) return;
   const SignalsWait told;  // until the user knows what was changed
@@ -183,7 +194,7 @@ void apply_change(const Report& report, bool yes) {
   for (const PatchedFile& file : files) {
     print_out("Changed " + file.path + "; " + file.path + ".orig is what it was.\n");
   }
-  print_out(launch_beside(report));
+  print_out(rest);
 }
 
 void require_change_can_be_made(const TuneRequest& request) {

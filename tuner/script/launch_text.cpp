@@ -42,6 +42,17 @@ std::string set_to(const std::string& variable, const Json& value) {
   return variable + "=" + shell_quoted(value.get<std::string>());
 }
 
+/// The word by which `env NAME=VALUE ... COMMAND` sets a variable, whatever is set before it; null
+/// where there is none.
+std::string* word_of_env(LaunchWords& command, const std::string& name) {
+  if (command.empty() || std::filesystem::path(command.front()).filename() != "env") return nullptr;
+  for (auto word = command.begin() + 1; word != command.end(); ++word) {
+    if (word->find('=') == word->npos) break;
+    if (word->starts_with(name + "=")) return &*word;
+  }
+  return nullptr;
+}
+
 /// "Give the script -j 8, without --timeout 9, and WORKERS=8, where it is launched."
 std::string advice(const Json& options, const Json& environment) {
   LaunchWords given, gone;
@@ -79,7 +90,13 @@ std::string launch_text(LaunchWords command, const LaunchWords& argv, const Json
   for (const Json& option : options)
     replace_words(command, static_cast<std::ptrdiff_t>(command.size()) - before, option);
   std::string text, plain;
-  for (const auto& [name, value] : environment.items()) text += set_to(name, value) + " ";
+  for (const auto& [name, value] : environment.items()) {
+    if (std::string* const own = word_of_env(command, name)) {
+      *own = name + "=" + value.get<std::string>();
+    } else {
+      text += set_to(name, value) + " ";
+    }
+  }
   for (const std::string& word : command) plain += (plain.empty() ? "" : " ") + shell_quoted(word);
   const std::string line = shell_line(command);
   return line == plain ? text + line : advice(options, environment);  // a secret is not shown

@@ -204,7 +204,8 @@ inline void refuse_unmetered(const ProgramOptions& options) {
   if (needs == Needs::energy && !options.joules) {
     throw Error(Fault::usage, "The objective " + options.objective +
                                   " needs a meter: give joules, such as "
-                                  "feedrate::cpu_energy().joules.");
+                                  "feedrate::cpu_energy().joules; where that is empty, its "
+                                  "why_not says what is missing.");
   }
 }
 
