@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """count.py TESTLOG STATUS: prints "passed failed skipped" of a run of `meson test`.
 
-A check is a test case of Catch2, a line of TAP, or, for anything else, a whole test.
+A check is a test case of Catch2 or of Python's unittest, a line of TAP, or, for anything else, a whole test.
 STATUS is the exit code of the run: a run that failed has at least one failure.
 """
 
@@ -28,13 +28,26 @@ def of_catch2(output):
     return None
 
 
+def of_unittest(errors):
+    """None when there is no summary. A run of no test has shown nothing."""
+    ran = re.search(r"^Ran (\d+) tests? in", errors, re.M)
+    if ran is None:
+        return None
+
+    def count(word):
+        found = re.search(rf"\b{word}=(\d+)", errors[ran.end():])
+        return int(found[1]) if found else 0
+    failed, skipped = count("failures") + count("errors"), count("skipped")
+    return int(ran[1]) - failed - skipped, failed if ran[1] != "0" else 1, skipped
+
+
 def of_test(test):
     """(passed, failed, skipped) of one entry of the log."""
     output = test.get("stdout", "")
     if re.search(r"^(1\.\.\d+|(not )?ok \d+)", output, re.M):
         counted = of_tap(output)
     else:
-        counted = of_catch2(output)
+        counted = of_catch2(output) or of_unittest(test.get("stderr", ""))
     good, skip = test["result"] in ("OK", "EXPECTEDFAIL"), test["result"] == "SKIP"
     if counted is None:
         counted = (int(good), int(not good and not skip), int(skip))

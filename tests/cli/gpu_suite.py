@@ -145,7 +145,7 @@ def a_program_that_hangs_costs_neither_its_part_nor_the_others(tmp):
     # Bug: figures that are lost because one bench before them never ends.
     plant(tmp)
     program(tmp / "build/bench/bench_cuda_gemm", "#!/bin/sh\nexec sleep 1000\n")
-    code, said = suite(tmp, "--parts", "bench,tests", "--limit", "9", "--commit", COMMIT)
+    code, said = suite(tmp, "--parts", "bench,tests", "--limit", "20", "--commit", COMMIT)
     assert code == 1, said
     assert statuses(tmp, "bench") == {"cuda_gemm": "out of time", "cuda_step": "ok", "cuda_update": "ok"}, said
     assert statuses(tmp, "tests") == {"test_gpu": "ok", "test_cublas": "ok"}, said

@@ -57,13 +57,13 @@ def validate(report):
 
 def result_of(function):
     """Runs one test in a folder of its own; returns (what failed, why it was skipped)."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
+    try:
+        with tempfile.TemporaryDirectory() as folder:
             function(pathlib.Path(folder))
-        except Skip as reason:
-            return "", str(reason)
-        except Exception as error:  # whatever it is, the other tests go on
-            return f"{type(error).__name__}: {error}", ""
+    except Skip as reason:
+        return "", str(reason)
+    except Exception as error:  # whatever it is, the other tests go on
+        return f"{type(error).__name__}: {error}", ""
     return "", ""
 
 

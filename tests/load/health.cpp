@@ -109,7 +109,7 @@ TEST_CASE("A slow consumer of a real loader is fed, with headroom", "[health]") 
   const Health health = loader.health();
   CHECK(health.fed() > 0.5);
   CHECK(health.samples == 40);
-  CHECK((!health.headroom || *health.headroom > 3));
+  CHECK(health.headroom.value_or(0) > 3);
 }
 
 TEST_CASE("A slow dataset in a real loader starves its consumer", "[health]") {

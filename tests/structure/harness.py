@@ -13,6 +13,8 @@ import sys
 # Meson makes malloc fill what it gives, to find bugs in tests; it only slows the compilers here.
 os.environ.pop("MALLOC_PERTURB_", None)
 
+os.environ["LC_ALL"] = "C"  # messages of compilers are looked at
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
 CUDA = ROOT / "cuda" / "include"

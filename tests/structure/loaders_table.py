@@ -74,6 +74,7 @@ def statement(code):
 def main():
     tap = Tap()
     lines = list(rows())
+    assert len(lines) > 20, "docs/loaders.md has another form"
     source = PROGRAM % "\n".join(map(statement, lines))
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "table"

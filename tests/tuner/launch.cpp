@@ -158,9 +158,12 @@ TEST_CASE("A command that is stopped still ends when asked", "[launch]") {
 
 TEST_CASE("Processes that a command leaves behind are ended", "[launch]") {
   // Bug: a daemon, which is nobody's child any more, competes with all later trials.
-  RunningCommand launched(shell(
-      "(setsid sh -c 'trap \"\" TERM; echo pid $$; while :; do sleep 0.1; done' &); sleep 0.3; "
-      "exit 7"));
+  PlantedTree tree;
+  LaunchSpec spec = shell(
+      "(setsid sh -c 'trap \"\" TERM; echo pid $$; : >ready; while :; do sleep 0.1; done' &); "
+      "while [ ! -e ready ]; do sleep 0.05; done; exit 7");
+  spec.folder = tree.root();
+  RunningCommand launched(spec);
   const auto pids = pids_of(launched, 1);
   CHECK(WEXITSTATUS(status_of(launched)) == 7);
   CHECK(becomes([&] { return count_running(pids) == 0; }));
