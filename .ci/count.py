@@ -35,10 +35,10 @@ def of_unittest(errors):
         return None
 
     def count(word):
-        found = re.search(rf"\b{word}=(\d+)", errors[ran.end():])
+        found = re.search(rf"(?<!expected ){word}=(\d+)", errors[ran.end():])
         return int(found[1]) if found else 0
-    failed, skipped = count("failures") + count("errors"), count("skipped")
-    return int(ran[1]) - failed - skipped, failed if ran[1] != "0" else 1, skipped
+    failed, skipped = count("failures") + count("errors") + count("unexpected successes"), count("skipped")
+    return max(0, int(ran[1]) - failed - skipped), failed if ran[1] != "0" else max(failed, 1), skipped
 
 
 def of_test(test):

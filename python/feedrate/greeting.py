@@ -77,7 +77,8 @@ class Greeting:
 
     def _why_workers_do_not_stay(self):
         if self._overlaps:
-            return "the script starts a pass over it before an earlier one has ended, and workers that stay serve only one pass"
+            return ("the script starts a pass over it before an earlier one has ended, and workers that stay serve only "
+                    "one pass")
         for one in (*with_inner(self._loader.dataset), self._loader.collate_fn):
             if callable(getattr(one, "set_epoch", None)):
                 return "workers that stay would not see what set_epoch() of dataset or collate_fn sets"

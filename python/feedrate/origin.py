@@ -62,7 +62,7 @@ class _Trace:
         function = source.around(source.parents.get(node), FUNCTIONS)
         while function is not None:
             values = _assigned(source, function, node.id)
-            if len(values) == 1 and node.id not in _parameters(function):
+            if len(values) == 1 and (node.id not in _parameters(function) or _is_default(source, values[0], node.id)):
                 return self._follow(source, values[0], level)
             if values:
                 raise Unknown
@@ -161,12 +161,10 @@ class _Trace:
         return found[0] if found else None
 
     def _parses_other_words(self):
-        """Whether a parser is given words of its own, as `parse_args([])` in a notebook, and not those of the launch."""
-        given = [word for source in self._sources_of_way() for call in source.nodes(ast.Call)
-                 if last_word(call.func) in ("parse_args", "parse_known_args")
-                 for word in call.args[:1] + [one.value for one in call.keywords if one.arg == "args"]]
-        return any(isinstance(one, (ast.List, ast.Tuple)) or isinstance(getattr(one, "value", None), str)
-                   for one in given)
+        """Whether parsers get only words of their own, as `parse_args([])` in a notebook, never those of the launch."""
+        calls = [call for source in self._sources_of_way() for call in source.nodes(ast.Call)
+                 if last_word(call.func) in ("parse_args", "parse_known_args")]
+        return bool(calls) and all(map(_has_own_words, calls))
 
     def _member(self, source, node, name, level):
         """`self.name`, which the class sets in one place."""
@@ -185,9 +183,10 @@ class _Trace:
         value = values[0]
         # A dataclass takes its fields as arguments.
         makes_itself = any(getattr(one, "name", None) == "__init__" for one in owner.body)
-        if source.parents.get(source.parents.get(value)) is owner and not makes_itself:
-            if self._is_given_elsewhere(source, value, name):
-                raise Unknown
+        field = source.parents.get(value)
+        is_field = isinstance(field, ast.AnnAssign) and source.parents.get(field) is owner
+        if is_field and not makes_itself and self._is_given_elsewhere(source, value, name):
+            raise Unknown
         function = source.around(source.parents.get(value), FUNCTIONS)
         if isinstance(value, ast.Name) and function is not None and value.id in _parameters(function):
             return self._constructed(source, owner, function, value.id, level)
@@ -380,6 +379,23 @@ def _assigned(source, scope, name):
             is_whole = isinstance(node, (ast.Assign, ast.AnnAssign)) and name in _targets(node)
             values.append(node.value if is_whole else node)
     return values
+
+
+def _has_own_words(call):
+    """Whether a call of parse_args has its words in the source."""
+    given = call.args[:1] + [one.value for one in call.keywords if one.arg == "args"]
+    if given and isinstance(given[0], ast.Call) and last_word(given[0].func) == "split":
+        given = [getattr(given[0].func, "value", None)]
+    return bool(given) and (isinstance(given[0], (ast.List, ast.Tuple))
+                            or isinstance(getattr(given[0], "value", None), str))
+
+
+def _is_default(source, value, name):
+    """Whether a parameter gets the value where it is None: `if workers is None: workers = 4`."""
+    branch = source.parents.get(source.parents.get(value))
+    test = branch.test if isinstance(branch, ast.If) else None
+    return (isinstance(test, ast.Compare) and getattr(test.left, "id", None) == name
+            and isinstance(test.ops[0], ast.Is) and getattr(test.comparators[0], "value", name) is None)
 
 
 def _parameters(function):

@@ -297,10 +297,10 @@ class Session(Rounds, Greeting):
         yield batch
         evaluated_s = self.evaluations.end_step()
         step_s = self._now() - gave_s
-        if not self._outside:
-            self._sets_in_step |= self._changed_since(held)
         if times is not None and not self._outside:
             self._add_marks(times, evaluated_s > 0)
+        if not self._outside:
+            self._sets_in_step |= self._changed_since(held)
         step_s -= evaluated_s
         self.others.end_step(step_s, not self._outside and evaluated_s == 0)
         self._outside_s += evaluated_s + (step_s if self._outside else 0.0)

@@ -360,6 +360,8 @@ class _Wanted:
             self.options.append(option)
         elif isinstance(origin, Variable) and is_number:
             self.environment[origin.name] = str(value)
+        elif value is True and keyword == "persistent_workers" and node is self._call.argument(keyword):
+            self._in_call[keyword] = value  # which may depend on the workers
         elif isinstance(origin, Literal) and (is_number or ending_of(origin.file) is None):
             self._elsewhere.append((origin, repr(value)))
         else:
@@ -375,7 +377,8 @@ class _Wanted:
         workers = self._packed.texts.get("num_workers") if node is None else self._call.source.of(node)
         if workers is None:
             return
-        if not isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call, type(None))):
+        whole = ast.parse("(%s)" % workers, mode="eval").body
+        if not isinstance(whole, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             workers = "(%s)" % workers
         if self._in_call.get("persistent_workers") is True:
             self._in_call["persistent_workers"] = Code("%s > 0" % workers)

@@ -306,7 +306,7 @@ class _Files:
 
     def _laid_out(self, images):
         """In the memory format that was asked for, which stacking loses."""
-        is_other = self.channels_last and getattr(images, "ndim", None) == 4
+        is_other = self.channels_last and isinstance(images, torch.Tensor) and images.dim() == 4
         return images.contiguous(memory_format=torch.channels_last) if is_other else images
 
     @property

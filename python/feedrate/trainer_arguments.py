@@ -50,8 +50,9 @@ def called(arguments):
 def options_of(changes, arguments, files, argv):
     """The options of the command line for changes by their names here, where HfArgumentParser reads
     them; None where it does not, or reads a file."""
-    reads_file = any(word.endswith((".json", ".yaml", ".yml")) for word in argv[:1]) or any(
-        _calls(files, name) for name in ("parse_dict", "parse_json_file", "parse_yaml_file"))
+    from_words = _calls(files, "parse_args_into_dataclasses")
+    reads_file = any(word.endswith((".json", ".yaml", ".yml")) for word in argv[:1]) or (not from_words and any(
+        _calls(files, name) for name in ("parse_dict", "parse_json_file", "parse_yaml_file")))
     if reads_file or not _calls(files, "HfArgumentParser") or _calls(files, arguments.class_name):
         return None
     options = []

@@ -21,7 +21,7 @@ def forget():
 
 def watch(module):
     """From now on the questions to `module`, that of PyTorch's DataLoader, are seen; returns a function that ends that.
-    What is asked has several names, and must be one thing to be pickled."""
+    get_worker_info has several names. All must be the same object, or it can't be pickled."""
     workers = getattr(getattr(module, "_utils", None), "worker", None)
     holders = [holder for holder in (workers, module, sys.modules.get(DATA_PACKAGE))
                if hasattr(holder, "get_worker_info")]

@@ -123,6 +123,9 @@ class Options(Folder):
         # Bug: no guard where the number of workers stays, and `-j 0` or a machine without a GPU ends the script.
         told = self.told(self.SCRIPT, ["-j", "4"], {"persistent_workers": True})
         self.assertIn("persistent_workers=args.workers > 0)", told["diff"])
+        script = self.SCRIPT.replace("args.workers)", "args.workers, persistent_workers=False)")
+        told = self.told(script, ["-j", "4"], {"persistent_workers": True})
+        self.assertIn("persistent_workers=args.workers > 0)", told["diff"])
         told = self.told("DataLoader(rows, num_workers=4 if cuda else 0)", changes={"persistent_workers": True})
         self.assertIn("persistent_workers=(4 if cuda else 0) > 0)", told["diff"])
 
@@ -131,6 +134,8 @@ class Options(Folder):
         told = self.told(self.SCRIPT.replace("parse_args()", "parse_args([])"), changes={"num_workers": 8})
         self.assertEqual(told["options"], [])
         self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"])
+        either = self.SCRIPT.replace("parse_args()", 'parse_args([]) if "ipykernel" in sys.modules else parser.parse_args()')
+        self.assertEqual(len(self.told(either, changes={"num_workers": 8})["options"]), 1)
 
     def test_that_an_earlier_patch_guards_leave_the_guard_alone(self):
         # Bug: "Where the value of args.workers>0 comes from was not found", and a diff of spaces alone.
@@ -335,6 +340,13 @@ class Places(Folder):
                 return DataLoader(rows, num_workers=workers)
             """, changes={"num_workers": 8})
         self.assertIn("+    return DataLoader(rows, num_workers=8)", told["diff"])
+        told = self.told("""
+            def make(rows, workers=None):
+                if workers is None:
+                    workers = 4
+                return DataLoader(rows, num_workers=workers)
+            """, changes={"num_workers": 8}, now={"num_workers": 4})
+        self.assertIn("+        workers = 8", told["diff"])
         told = self.told("""
             class Data:
                 workers: int = 0

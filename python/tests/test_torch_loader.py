@@ -8,6 +8,7 @@ import os
 import pathlib
 import pickle
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -381,6 +382,7 @@ class TestLoops(WithFolder):
         child = os.fork()
         if child == 0:
             try:
+                signal.alarm(60)  # a child that waits for ever ends
                 os.write(write, b"%d" % sum(len(labels) for _, labels in loader))
             finally:
                 os._exit(0)

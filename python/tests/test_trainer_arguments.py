@@ -97,6 +97,11 @@ class Arguments(Sources):
                          [["--dataloader_prefetch_factor", "4"], ["--dataloader_persistent_workers"]])
         told = self.change(text, argv=["train.json"])
         self.assertIn("set TrainingArguments(dataloader_num_workers=8", told["diff"])
+        # Bug: options for a script that reads a file, or none for one that would read one if it were named.
+        reads = text.replace("parse_args_into_dataclasses", "parse_json_file")
+        self.assertEqual(self.change(reads, argv=[])["options"], [])
+        either = text.replace("            args,", "            if len(sys.argv) < 0: parser.parse_json_file(sys.argv[1])\n            args,")
+        self.assertEqual(len(self.change(either, argv=[])["options"]), 3)
 
     def test_what_is_made_in_two_places_is_left_to_the_user(self):
         # Bug: the arguments of the evaluation changed in the place of the training's.

@@ -51,13 +51,13 @@ class Questions(unittest.TestCase):
 
     def test_are_forgotten_before_a_lane_begins_and_seen_no_more_at_the_end(self):
         # Bug: a worker of a loader that validates asks once, and no copies of a stream are found any more.
+        self.assertIs(self.module.get_worker_info, self.package.get_worker_info)  # or it could not be pickled
         self.ask_as("__main__")
         worker_info.forget()
         self.assertFalse(worker_info.was_asked())
         self.end()
         self.ask_as("__main__")
         self.assertFalse(worker_info.was_asked())
-        self.assertIs(self.module.get_worker_info, self.package.get_worker_info)
 
     def test_in_workers_are_seen_outside(self):
         worker = multiprocessing.get_context("fork").Process(target=self.ask_as, args=("__main__",))

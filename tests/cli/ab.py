@@ -220,7 +220,7 @@ def ctrl_c_ends_both_commands_and_is_exit_code_130(cwd):
         return [path for path in pathlib.Path("/proc").glob("[0-9]*/cmdline")
                 if os.path.join(cwd, "train.py").encode() in _bytes_of(path) and str(gate.pid) not in path.parts]
 
-    while not runs():
+    while not runs() and gate.poll() is None:
         time.sleep(0.05)
     gate.send_signal(signal.SIGINT)
     _, err = gate.communicate(timeout=30)

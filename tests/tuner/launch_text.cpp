@@ -24,6 +24,9 @@ TEST_CASE("A launch with other values is the user's own command, changed where t
   const std::vector<std::string> by_env = {"env", "A=1", "WORKERS=4", "python", "train.py"};
   CHECK(launch_text(by_env, {"train.py"}, Json::array(), {{"WORKERS", "8"}}) ==
         "env A=1 WORKERS=8 python train.py");
+  const std::vector<std::string> with_options = {"env", "-i", "-u", "X", "WORKERS=4", "train.py"};
+  CHECK(launch_text(with_options, {"train.py"}, Json::array(), {{"WORKERS", "8"}}) ==
+        "env -i -u X WORKERS=8 train.py");
   CHECK(launch_text({"4", "4"}, {"4", "4"}, {{{"words", {"4"}}, {"given", {"5"}}}},
                     Json::object()) == "4 5");
 }

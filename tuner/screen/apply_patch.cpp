@@ -57,11 +57,13 @@ std::string launch_beside(const Report& report) {
   return text;
 }
 
-/// What no patch changes, such as a file of another encoding.
+/// What no patch changes of a script, as in a file of another encoding; remarks are in brackets.
 std::string left_by_hand(const Report& report) {
   std::string text;
+  if (!report.workload.script) return text;
   for (const Setting& setting : report.settings) {
-    if (setting.framework == "pytorch" && setting.patch.empty())
+    const bool is_change = setting.framework == "pytorch" && !setting.text.starts_with('(');
+    if (is_change && setting.patch.empty())
       text += "To be changed by hand:\n" + setting.text + "\n";
   }
   return text;

@@ -11,15 +11,15 @@
 
 namespace feedrate {
 
-/// The plan of a confirmation, fixed before the first launch: one more pair after each bad one
-/// confirmed a gain of nothing in 6 of 10 runs.
+/// The plan of a confirmation, fixed before the first launch. With one more pair after each bad
+/// one, a gain of nothing was confirmed in 6 of 10 runs.
 struct ConfirmPlan {
   double seconds = 2;  ///< of measuring in each launch, after its start
   int pairs = confirmation_pairs;
   /// Whether as many pairs again follow where the first ones are inconclusive, in either direction.
   /// The levels of the two looks add up to 5 % (Bonferroni).
   bool looks_twice = false;
-  double limit_s = 60;     ///< for the first pairs; the fewest run whatever they take
+  double limit_s = 60;  ///< for the first pairs; the smallest number runs even if it takes longer
   std::uint64_t seed = 0;  ///< draws which config the first pair launches first
 };
 

@@ -46,11 +46,14 @@ std::string set_to(const std::string& variable, const Json& value) {
 /// where there is none.
 std::string* word_of_env(LaunchWords& command, const std::string& name) {
   if (command.empty() || std::filesystem::path(command.front()).filename() != "env") return nullptr;
+  std::string* last = nullptr;
   for (auto word = command.begin() + 1; word != command.end(); ++word) {
-    if (word->find('=') == word->npos) break;
-    if (word->starts_with(name + "=")) return &*word;
+    if (!word->starts_with('-') && word->find('=') == word->npos) break;
+    if (word->starts_with(name + "=")) last = &*word;
+    const bool takes_word = *word == "-u" || *word == "-C";
+    if (takes_word && word + 1 != command.end()) ++word;
   }
-  return nullptr;
+  return last;
 }
 
 /// "Give the script -j 8, without --timeout 9, and WORKERS=8, where it is launched."

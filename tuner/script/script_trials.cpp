@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "command/command_trials.hpp"
-#include "feedrate/report/text/script_text.hpp"
 #include "hook/hook.hpp"
 #include "journal/request_json.hpp"
 #include "script/greeting.hpp"
@@ -69,9 +68,11 @@ void ScriptTrials::start() {
 void ScriptTrials::require_same_loader(const Script& now) const {
   const ScriptLoader &before = prepared_->info.script->loader, &loader = now.loader;
   if (loader.file == before.file && loader.line == before.line) return;
+  const auto place = [](const ScriptLoader& one) {
+    return one.file + ":" + std::to_string(one.line);
+  };
   throw Error(Fault::usage, "Launched again, the script trains on the DataLoader of " +
-                                detail::place_of(loader) + ", not on that of " +
-                                detail::place_of(before) +
+                                place(loader) + ", not on that of " + place(before) +
                                 ": if it goes on from a checkpoint, add --keep-state; if you "
                                 "edited it, start anew.");
 }

@@ -21,8 +21,8 @@
 
 namespace feedrate::inline v0 {
 
-/// The images of a folder, in a fixed order: by class name, then by folder: its images come before
-/// its subfolders. Names are compared as bytes.
+/// The images of a folder, in a fixed order: by class name; in each folder the images come
+/// before the subfolders. Names are compared as bytes.
 struct FolderListing {
   std::vector<std::string> classes;  ///< names of the class folders; empty if there are none
   std::vector<std::string> paths;    ///< of the images

@@ -62,9 +62,8 @@ class Loader {
     return std::nullopt;
   }
 
-  /// Waits up to `timeout_s`; true if the next batch is ready, or next() would throw. If all
-  /// samples were skipped, next() may still wait. Throws as it does when none was finished for
-  /// `stall_s`.
+  /// Waits up to `timeout_s`; true if the next batch is ready, if only with skipped samples, or if
+  /// next() would throw. Throws as next() does if no sample was finished for `stall_s`.
   bool wait(double timeout_s) {
     if (pending_ || !engine_->more() || pool_.size() == 0 || pool_.left_behind()) return true;
     if (engine_->head_is_ready() || engine_->leases() == engine_->slots()) return true;

@@ -18,8 +18,8 @@ struct StreamOptions {
   int batch = 32;               ///< samples per batch; with max_total, the most
   int workers = 1;              ///< threads that read, a shard each; 0: the caller of next() reads
   int prefetch = 1;             ///< batches kept ready ahead of the one in use
-  std::size_t max_total = 0;    ///< bound of a batch's samples x its longest length,
-                                ///< but for a single sample; 0: none
+  std::size_t max_total = 0;    ///< bound of a batch's samples x its longest length;
+                                ///< a longer sample is a batch by itself; 0: none
   bool drop_last = false;       ///< leave out what does not fill a batch at the end of a shard
   bool trim = false;            ///< pad ragged fields to the longest sample of their batch alone
   Shard shard = {};             ///< of several processes; they may get different numbers of batches
