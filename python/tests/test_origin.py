@@ -134,7 +134,7 @@ class Options(Folder):
         told = self.told(self.SCRIPT.replace("parse_args()", "parse_args([])"), changes={"num_workers": 8})
         self.assertEqual(told["options"], [])
         self.assertIn("+loader = DataLoader(rows, num_workers=8)", told["diff"])
-        either = self.SCRIPT.replace("parse_args()", 'parse_args([]) if "ipykernel" in sys.modules else parser.parse_args()')
+        either = self.SCRIPT.replace("parse_args()", "parse_args([]) if in_notebook else parser.parse_args()")
         self.assertEqual(len(self.told(either, changes={"num_workers": 8})["options"]), 1)
 
     def test_that_an_earlier_patch_guards_leave_the_guard_alone(self):
