@@ -84,8 +84,8 @@ TEST_CASE("A second look follows an inconclusive first one alone, and only where
   CHECK(Planted{.noise = 0.01}.confirmed(3, true).pairs == 6);
   CHECK(plan_confirmation(0.3, 30, 1.5, 0).looks_twice);
   CHECK_FALSE(plan_confirmation(0.3, 30, 1.4, 0).looks_twice);
-  CHECK(plan_confirmation(8, 30, 2, 0).looks_twice);  // 6 launches of 10 s
-  CHECK_FALSE(plan_confirmation(9, 30, 2, 0).looks_twice);
+  CHECK(plan_confirmation(18, 30, 2, 0).looks_twice);  // 6 launches of 20 s
+  CHECK_FALSE(plan_confirmation(19, 30, 2, 0).looks_twice);
 }
 
 TEST_CASE("A gain of 1.3x is confirmed nearly always where launches scatter by 5 %", "[confirm]") {

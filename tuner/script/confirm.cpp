@@ -120,9 +120,9 @@ ConfirmPlan plan_confirmation(double start_s, double budget_s, double gain, std:
   plan.seed = seed;
   if (gain >= clear_gain) plan.pairs = usual_pairs;
   const int least = gain >= large_gain ? least_pairs : usual_pairs;
-  const auto fits = [&] { return plan.pairs * 2 * (start_s + plan.seconds) <= plan.limit_s; };
-  while (plan.pairs > least && !fits()) --plan.pairs;
-  plan.looks_twice = gain >= clear_gain && fits();
+  const auto takes_s = [&] { return plan.pairs * 2 * (start_s + plan.seconds); };
+  while (plan.pairs > least && takes_s() > plan.limit_s) --plan.pairs;
+  plan.looks_twice = gain >= clear_gain && takes_s() <= 2 * plan.limit_s;
   return plan;
 }
 

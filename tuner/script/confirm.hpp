@@ -27,7 +27,7 @@ struct ConfirmPlan {
 /// All pairs, if they fit into the budget or 60 s, whichever is longer; else as many as fit, and at
 /// least 3. 3 are enough for a gain of 1.5x or more, and 2 are the least for one of 6x or more:
 /// where launches scatter by 5 %, they confirm it in more than 99 % of runs. Where they don't,
-/// launches scatter more, and there is a second look, if it fits into the same time.
+/// launches scatter more, and there is a second look, if it takes at most twice that time.
 ConfirmPlan plan_confirmation(double start_s, double budget_s, double gain, std::uint64_t seed);
 
 /// For each pair, whether the recommended config is launched first: ABBA blocks, and every other
