@@ -162,7 +162,7 @@ class Loader {
   }
 
   template <class Read>
-  auto locked(Read&& read) const {
+  auto locked(Read&& read) const -> decltype(read()) {
     const Alone alone(mutex_);
     return read();
   }

@@ -14,8 +14,7 @@ namespace feedrate::inline v0 {
 
 /// A sample that was left out, where the loader was allowed to.
 struct Skip {
-  std::size_t
-      sample;  ///< its index in the dataset; if the stream is none, shard * 2^40 + index there
+  std::size_t sample;  ///< its index in the dataset; of other streams, shard * 2^40 + index there
   std::string name;    ///< what the dataset calls it; may be empty
   std::string reason;  ///< what the dataset threw
 };
