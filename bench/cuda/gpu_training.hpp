@@ -85,8 +85,8 @@ class GpuTraining {
 
   /// The losses of two steps are those of the CPU, the second behind an update.
   void check() {
-    const std::size_t count =
-        std::min<std::size_t>(256, work_.batch);  // such a batch runs as it is timed
+    // A whole batch runs as it is timed: as a graph, by the products of its size.
+    const std::size_t count = std::min<std::size_t>(256, work_.batch);
     const auto cpu = make_step(work_.model, work_.optimizer, Precision::fp32, count,
                                read_limits().cpus.usable, seed);
     std::vector<float> parameters(cpu->parameter_count());

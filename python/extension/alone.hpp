@@ -41,4 +41,11 @@ class Alone {
   std::lock_guard<FairMutex> lock_;
 };
 
+/// What `read()` gives to who is alone with the mutex.
+template <class Read>
+auto read_alone(FairMutex& mutex, Read&& read) {
+  const Alone alone(mutex);
+  return read();
+}
+
 }  // namespace feedrate::python

@@ -102,19 +102,19 @@ class Loader {
   std::shared_ptr<const HeldBatch> next() { return next(begun_); }
 
   std::size_t batches() const {
-    return locked([&] { return per_epoch_; });
+    return read_alone(mutex_, [&] { return per_epoch_; });
   }
   std::size_t samples() const {
-    return locked([&] { return samples_; });
+    return read_alone(mutex_, [&] { return samples_; });
   }
   std::uint64_t epoch() const {
-    return locked([&] { return place_.next().epoch; });
+    return read_alone(mutex_, [&] { return place_.next().epoch; });
   }
   void set_epoch(std::uint64_t epoch) { resume({epoch, 0}); }
 
   /// Where training stands.
   Cursor cursor() const {
-    return locked([&] { return started_ ? place_.cursor() : place_.next(); });
+    return read_alone(mutex_, [&] { return started_ ? place_.cursor() : place_.next(); });
   }
   void resume(Cursor at) {
     const Alone alone(mutex_);
@@ -122,7 +122,8 @@ class Loader {
   }
 
   int workers() const {
-    return locked([&] { return started_ ? get().workers() : std::max(options_.workers, 0); });
+    return read_alone(mutex_,
+                      [&] { return started_ ? get().workers() : std::max(options_.workers, 0); });
   }
   void resize(int workers) {
     const Alone alone(mutex_);
@@ -133,14 +134,14 @@ class Loader {
     options_.workers = workers;
   }
   Health health() const {
-    return locked([&] { return get().health(); });
+    return read_alone(mutex_, [&] { return get().health(); });
   }
   std::vector<Skip> skips() const {
-    return locked([&] { return get().skips(); });
+    return read_alone(mutex_, [&] { return get().skips(); });
   }
   const Layout& fields() const noexcept { return fields_; }
   std::uint64_t memory_bytes() const {
-    return locked([&] { return get().slab().bytes(); });
+    return read_alone(mutex_, [&] { return get().slab().bytes(); });
   }
 
   /// Ends the workers, and who waits for a batch. Batches that Python holds stay valid.
@@ -159,12 +160,6 @@ class Loader {
   static Registry<Loader>& all() {
     static Registry<Loader> loaders;
     return loaders;
-  }
-
-  template <class Read>
-  auto locked(Read&& read) const -> decltype(read()) {
-    const Alone alone(mutex_);
-    return read();
   }
 
   // The functions below, up to end(), are for who has mutex_.

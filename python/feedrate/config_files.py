@@ -11,7 +11,6 @@ from .options import Literal, Unknown
 
 LOADERS = ("yaml.safe_load", "yaml.full_load", "yaml.load", "json.load", "json.loads", "toml.load",
            "tomllib.load", "tomli.load", "OmegaConf.load")
-NOTHING = "nothing"
 # What stands before a key, and between it and its value.
 FORMS = {".yaml": (r"(?m)^[ \t-]*[\"']?", r"[\"']?[ \t]*:[ \t]+"),
          ".yml": (r"(?m)^[ \t-]*[\"']?", r"[\"']?[ \t]*:[ \t]+"),
@@ -34,11 +33,11 @@ def number_in(file, keys):
     text = read(file)
     found = re.findall(before + re.escape(keys[-1]) + between, text)
     number = re.search(before + re.escape(keys[-1]) + between + r"(\d+)[ \t]*(?=[,}\]#\r\n]|$)", text)
-    if len(found) != 1 or number is None or _at(_parsed(ending, text), keys) == NOTHING:
+    if len(found) != 1 or number is None:
         raise Unknown
-    other = str(int(number.group(1)) + 1)  # which is to be found by the same path
-    changed = text[:number.start(1)] + other + text[number.end(1):]
-    if _at(_parsed(ending, changed), keys) not in (None, int(other)):
+    other = int(number.group(1)) + 1  # the path of keys is to lead there
+    held = _parsed(ending, "%s%d%s" % (text[:number.start(1)], other, text[number.end(1):]))
+    if held is not None and _at(held, keys) != other:
         raise Unknown
     return Literal(file, number.start(1), number.end(1), number.group(1))
 
@@ -56,9 +55,7 @@ def _parsed(ending, text):
 
 
 def _at(held, keys):
-    """The whole number that a path of keys leads to, else NOTHING; None where nothing here reads the file."""
-    if held is None:
-        return None
+    """What a path of keys leads to."""
     for key in keys:
         held = held.get(key) if isinstance(held, dict) else None
-    return held if isinstance(held, int) else NOTHING
+    return held

@@ -149,20 +149,19 @@ class _Trace:
             flags = [flag_of(value, None, source, self._argv)
                      for value in _assigned(source, source.tree, path[0])]
             found += [flag for flag in flags if flag is not None]
-        for file in dict.fromkeys([source.file] + [file for file, _ in self._way]):
-            other = source_of(file)
-            for call in other.nodes(ast.Call) if other else []:
+        for other in self._sources(source):
+            for call in other.nodes(ast.Call):
                 declares = isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument"
                 option = option_of(call, name, other, self._argv) if declares else flag_of(
                     call, name, other, self._argv)
                 found += [option] if option is not None else []
-        if len(found) > 1 or (found and self._parses_other_words()):
+        if len(found) > 1 or (found and self._parses_other_words(source)):
             raise Unknown
         return found[0] if found else None
 
-    def _parses_other_words(self):
+    def _parses_other_words(self, source):
         """Whether parsers get only words of their own, as `parse_args([])` in a notebook, never those of the launch."""
-        calls = [call for source in self._sources_of_way() for call in source.nodes(ast.Call)
+        calls = [call for other in self._sources(source) for call in other.nodes(ast.Call)
                  if last_word(call.func) in ("parse_args", "parse_known_args")]
         return bool(calls) and all(map(_has_own_words, calls))
 
@@ -205,9 +204,6 @@ class _Trace:
         if default is None:
             raise Unknown
         return self._follow(source, default, level)
-
-    def _sources_of_way(self):
-        return [other for other in map(source_of, dict.fromkeys(file for file, _ in self._way)) if other is not None]
 
     def _sources(self, source):
         files = dict.fromkeys([source.file] + [file for file, _ in self._way])

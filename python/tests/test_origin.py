@@ -53,6 +53,11 @@ class Folder(unittest.TestCase):
             file.write(textwrap.dedent(text).lstrip("\n"))
         return path
 
+    def enter(self):
+        """From now on the script runs in its folder."""
+        os.chdir(self.folder)
+        self.addCleanup(os.chdir, "/")
+
     def told(self, text, argv=(), changes=EIGHT, way=None, configs=(), now=None):
         """The change of the DataLoader in a text; `way` holds words in the lines that led there."""
         self.files += 1
@@ -588,8 +593,7 @@ class Libraries(Folder):
 
     def test_a_number_of_another_section_stays(self):
         # Bug: val.workers of the file, for a loader whose train.workers is not there.
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, "/")
+        self.enter()
         self.write('{"train": {"batch": 2}, "val": {"workers": 2}}\n', "b.json")
         told = self.told("""
             config = json.load(open("b.json"))
@@ -600,8 +604,7 @@ class Libraries(Folder):
 
     def test_what_is_no_number_stays_out_of_files_of_settings(self):
         # Bug: {"workers": 0, "prefetch": None}, which is no JSON.
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, "/")
+        self.enter()
         self.write('{"workers": 4, "prefetch": 4}\n', "d.json")
         told = self.told("""
             config = json.load(open("d.json"))
@@ -612,8 +615,7 @@ class Libraries(Folder):
 
     def test_numbers_in_files_of_settings(self):
         # Bug: `config["workers"]` is written over in the source, and the file says something else.
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, "/")
+        self.enter()
         files = {"a.yaml": "data:\n  workers: 4  # of the loader\n  batch: 16\n",
                  "a.json": '{"data": {"workers": 4, "batch": 16}}\n',
                  "a.toml": "[data]\nworkers = 4\n"}
@@ -636,8 +638,7 @@ class Libraries(Folder):
             self.assertEqual(self.applied(told["patch"], name), files[name].replace("4", "8", 1))
 
     def test_a_file_that_an_option_names_and_a_with_statement_opens(self):
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, "/")
+        self.enter()
         self.write("workers: 4\n", "b.yaml")
         text = """
             import argparse
@@ -653,8 +654,7 @@ class Libraries(Folder):
             self.assertIn("+workers: 8", told["diff"])
 
     def test_a_key_that_stands_twice_is_not_guessed(self):
-        os.chdir(self.folder)
-        self.addCleanup(os.chdir, "/")
+        self.enter()
         self.write("train:\n  workers: 4\ntest:\n  workers: 4\n", "c.yaml")
         told = self.told("""
             config = yaml.safe_load(open("c.yaml"))

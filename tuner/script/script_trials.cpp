@@ -73,8 +73,8 @@ void ScriptTrials::require_same_loader(const Script& now) const {
   };
   throw Error(Fault::usage, "Launched again, the script trains on the DataLoader of " +
                                 place(loader) + ", not on that of " + place(before) +
-                                ": if it goes on from a checkpoint, add --keep-state; if you "
-                                "edited it, start anew.");
+                                ". If it goes on from a checkpoint, add --keep-state. If you "
+                                "edited it, run it without --resume.");
 }
 
 double ScriptTrials::now_s() {

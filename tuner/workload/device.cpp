@@ -87,9 +87,7 @@ std::vector<ChosenGpu> visible_gpus(const DevicesHere& here) {
 
 void require_cuda(const std::string& wish, const DevicesHere& here) {
   if (here.has_cuda) return;
-  not_available(wish,
-                "this build has no CUDA: build it by tools/autotune, which finds or gets the CUDA "
-                "toolkit, or leave --device out");
+  not_available(wish, std::string(no_cuda_here) + ", or leave --device out");
 }
 
 void require_gpus(const std::string& wish, const DevicesHere& here) {

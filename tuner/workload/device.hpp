@@ -23,7 +23,7 @@ struct ChosenGpu {
 
 /// Why a build without CUDA uses no GPU.
 inline constexpr std::string_view no_cuda_here =
-    "this build has no CUDA; tools/autotune finds or gets the CUDA toolkit";
+    "this build has no CUDA: build it by tools/autotune, which finds or gets the CUDA toolkit";
 
 /// What trains: the cpu where both are empty.
 struct TrainingDevice {

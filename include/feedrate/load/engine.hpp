@@ -134,7 +134,7 @@ class Engine final : public SlotOwner {
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(layout.bytes(), slots, &bytes)) refuse_slab(SIZE_MAX);
     const auto soon = options.lazy_memory ? std::optional(layout.bytes()) : std::nullopt;
-    Slab larger = slab_.bytes() < bytes ? make_slab(bytes, kind_for(bytes), soon) : Slab();
+    Slab larger = slab_.bytes() < bytes ? make_larger_slab(slab_, bytes, soon) : Slab();
     std::byte* const memory = larger.data() ? larger.data() : slab_.data();
     ring_ = std::make_unique<Ring>(layout, slots, memory, options.trim);
     if (larger.data()) slab_ = std::move(larger);

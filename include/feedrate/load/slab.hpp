@@ -66,6 +66,8 @@ class Slab {
   double setup_s() const noexcept { return setup_s_; }
   /// Why the kind is not the one that was asked for; empty when it is.
   const std::string& reason() const noexcept { return reason_; }
+  /// Sets that reason.
+  void explain(std::string reason) { reason_ = std::move(reason); }
 
  private:
   std::byte* data_ = nullptr;
@@ -112,6 +114,17 @@ inline Slab make_slab(std::size_t bytes, SlabKind wish = SlabKind::plain,
           SteadyClock{}.now_s() - start_s,
           wish == SlabKind::plain || huge ? "" : "plain pages: this kernel grants no others here",
           unmap};
+}
+
+/// In the place of a slab that is too small, which may be page-locked. Throws as make_slab does.
+inline Slab make_larger_slab(const Slab& before, std::size_t bytes,
+                             std::optional<std::size_t> soon) {
+  Slab slab = make_slab(bytes, kind_for(bytes), soon);
+  if (before.kind() == SlabKind::pinned) {
+    slab.explain("not page-locked: the slab has " + format_bytes(before.bytes()) +
+                 ", and the batches take " + format_bytes(bytes));
+  }
+  return slab;
 }
 
 }  // namespace feedrate::inline v0
